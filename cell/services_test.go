@@ -116,10 +116,10 @@ func TestServiceIsRestored(t *testing.T) {
 	got := f.service()
 	edited := got.DeepCopy()
 	edited.Spec.Selector["app"] = "other"
-	edited.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
+	edited.Spec.PublishNotReadyAddresses = true
 	f.update(edited)
 	f.reconcile(f.services(), "web")
-	if again := f.service(); again.Spec.SessionAffinity != corev1.ServiceAffinityNone || len(again.Spec.Selector) != 1 ||
+	if again := f.service(); again.Spec.PublishNotReadyAddresses || len(again.Spec.Selector) != 1 ||
 		again.Spec.ClusterIP != got.Spec.ClusterIP || again.UID != got.UID {
 		t.Errorf("after the edit %+v", again.Spec)
 	}

@@ -86,7 +86,7 @@ func CacheOptions() (cache.Options, error) {
 			&autoscalingv2.HorizontalPodAutoscaler{}: {Label: labels.NewSelector().Add(*ofDeployment)},
 			&policyv1.PodDisruptionBudget{}:          {Label: labels.NewSelector().Add(*ofDeployment)},
 			&networkingv1.NetworkPolicy{}:            {Label: own},
-			&corev1.Service{}:                        {Label: own},
+			&corev1.Service{}:                        {Label: own, Transform: services.KeepOwnFields},
 			&corev1.Node{}:                           {Transform: disruption.NodeTransform()},
 			// It is read only where sessions are turned on.
 			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector("metadata.name", sessions.Name)},

@@ -4,6 +4,7 @@
 package services
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -84,10 +86,6 @@ func desiredService(deployments []*v1alpha.WorkloadDeployment, balancer *v1alpha
 			Selector: map[string]string{v1alpha.LabelWorkloadUID: string(newest.Spec.WorkloadRef.UID)},
 
 			PublishNotReadyAddresses: wanted.PublishNotReadyAddresses,
-
-			// The defaults that an API server stores.
-			SessionAffinity:       corev1.ServiceAffinityNone,
-			InternalTrafficPolicy: new(corev1.ServiceInternalTrafficPolicyCluster),
 		},
 	}
 	service.Labels[v1alpha.LabelWorkloadUID] = string(newest.Spec.WorkloadRef.UID)
@@ -113,21 +111,56 @@ func desiredService(deployments []*v1alpha.WorkloadDeployment, balancer *v1alpha
 // keepOthers gives the wanted Service what the cell and other parties have set in the stored one: addresses, node ports, and
 // all fields that the agent does not ask for.
 func keepOthers(stored, wanted *corev1.Service) {
-	keepNodePorts(stored, wanted)
+	keepPorts(stored, wanted)
 	spec, asked := stored.Spec.DeepCopy(), &wanted.Spec
 	spec.Type, spec.Selector, spec.Ports = asked.Type, asked.Selector, asked.Ports
-	spec.PublishNotReadyAddresses, spec.InternalTrafficPolicy = asked.PublishNotReadyAddresses, asked.InternalTrafficPolicy
-	spec.SessionAffinity, spec.SessionAffinityConfig = asked.SessionAffinity, nil
-	switch {
-	case asked.Type != corev1.ServiceTypeLoadBalancer:
-		spec.ExternalTrafficPolicy, spec.AllocateLoadBalancerNodePorts, spec.LoadBalancerClass = "", nil, nil
-		spec.LoadBalancerIP, spec.LoadBalancerSourceRanges, spec.HealthCheckNodePort = "", nil, 0
-	case stored.Spec.Type != asked.Type:
-		spec.ExternalTrafficPolicy, spec.AllocateLoadBalancerNodePorts = asked.ExternalTrafficPolicy, asked.AllocateLoadBalancerNodePorts
-		spec.LoadBalancerClass = asked.LoadBalancerClass
+	spec.PublishNotReadyAddresses = asked.PublishNotReadyAddresses
+	if stored.Spec.Type != asked.Type {
+		// Only a Service of a load balancer may have these.
+		spec.LoadBalancerClass, spec.AllocateLoadBalancerNodePorts = asked.LoadBalancerClass, nil
+		spec.LoadBalancerIP, spec.LoadBalancerSourceRanges = "", nil
+		spec.ExternalTrafficPolicy, spec.HealthCheckNodePort = "", 0
 	}
 	wanted.Spec = *spec
 	wanted.OwnerReferences = ownersOf(stored, wanted.OwnerReferences)
+}
+
+// keepPorts gives each wanted port its port of the nodes, and the application protocol that another party has set.
+func keepPorts(stored, wanted *corev1.Service) {
+	for i := range wanted.Spec.Ports {
+		port := &wanted.Spec.Ports[i]
+		at := slices.IndexFunc(stored.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == port.Port && p.Protocol == port.Protocol })
+		if at < 0 {
+			continue
+		}
+		if stored.Spec.Type == wanted.Spec.Type {
+			port.NodePort = stored.Spec.Ports[at].NodePort
+		}
+		if port.AppProtocol == nil && !hasSetProtocol(stored, port) {
+			port.AppProtocol = stored.Spec.Ports[at].AppProtocol
+		}
+	}
+}
+
+// hasSetProtocol reports whether the agent has set the application protocol of a port.
+func hasSetProtocol(stored *corev1.Service, port *corev1.ServicePort) bool {
+	key := fieldpath.KeyByFields("port", int64(port.Port), "protocol", string(port.Protocol))
+	path := fieldpath.MakePathOrDie("spec", "ports", key, "appProtocol")
+	return slices.ContainsFunc(stored.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		set := &fieldpath.Set{}
+		return entry.Manager == string(FieldManager) && entry.FieldsV1 != nil &&
+			set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) == nil && set.Has(path)
+	})
+}
+
+// KeepOwnFields is the transform of the cache of Services: of the managed fields it keeps the agent's.
+func KeepOwnFields(obj any) (any, error) {
+	if service, ok := obj.(*corev1.Service); ok {
+		service.ManagedFields = slices.DeleteFunc(service.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+			return entry.Manager != string(FieldManager)
+		})
+	}
+	return obj, nil
 }
 
 // ownersOf are the wanted owners of an object of the agent, and the owners that other parties have added.

@@ -123,7 +123,9 @@ func (s *scope) export(ctx context.Context) error {
 	case exists && equality.Semantic.DeepEqual(existing.GetOwnerReferences(), owners):
 		return nil
 	case exists:
-		return apply.Replace(ctx, s.Client, FieldManager, existing, map[string]any{"/metadata/ownerReferences": owners})
+		return apply.Replace(ctx, s.Client, FieldManager, existing, map[string]any{
+			"/metadata/resourceVersion": existing.GetResourceVersion(), "/metadata/ownerReferences": owners,
+		})
 	}
 	desired := newExport(s.key)
 	desired.SetLabels(ownLabel())

@@ -103,11 +103,9 @@ func settingsOf(stored *corev1.Service) *v1alpha.CellLoadBalancer {
 	return result
 }
 
-// expose gives a Service its load balancer. The fields are as an API server stores them.
+// expose gives a Service its load balancer.
 func expose(service *corev1.Service, balancer *v1alpha.CellLoadBalancer) {
 	service.Spec.Type = corev1.ServiceTypeLoadBalancer
-	service.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyCluster
-	service.Spec.AllocateLoadBalancerNodePorts = new(true)
 	service.Annotations = map[string]string{}
 	maps.Copy(service.Annotations, balancer.Annotations)
 	if balancer.Class != "" {
@@ -164,21 +162,6 @@ func annotationsOf(stored, wanted *corev1.Service) map[string]string {
 	}
 	maps.Copy(result, wanted.Annotations)
 	return result
-}
-
-// keepNodePorts copies the ports of nodes that the cell gave a Service to the wanted one.
-func keepNodePorts(stored, wanted *corev1.Service) {
-	if wanted.Spec.Type != corev1.ServiceTypeLoadBalancer || stored.Spec.Type != wanted.Spec.Type {
-		return
-	}
-	for i := range wanted.Spec.Ports {
-		port := &wanted.Spec.Ports[i]
-		for _, servicePort := range stored.Spec.Ports {
-			if servicePort.Port == port.Port && servicePort.Protocol == port.Protocol {
-				port.NodePort = servicePort.NodePort
-			}
-		}
-	}
 }
 
 // exposureOf is the condition of a Service that is written: of an exposed one, whether it has an address.
