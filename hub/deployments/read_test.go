@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -209,9 +210,16 @@ func TestExposureIsRead(t *testing.T) {
 	f.wantEndpoints(t, "DFW "+v1alpha.EndpointLeaving+", ORD "+v1alpha.EndpointLeaving)
 
 	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Service.Exposure = v1alpha.ServiceExposureLoadBalancer })
+	f.Project.Once("patch", v1alpha.KindWorkloadDeployment, func() error {
+		planes.Change(t, f.Planes, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) { d.Annotations["theirs"] = "1" })
+		return nil
+	})
+	if err := f.reconcile(t); err != nil && !apierrors.IsConflict(err) {
+		t.Fatal(err)
+	}
 	f.mustReconcile(t)
 	f.wantEndpoints(t, "DFW, ORD")
-	if notes := f.readDeployment(t, "web-main-dfw").Annotations; notes[v1alpha.AnnotationTrafficLeaves] != "" {
+	if notes := f.readDeployment(t, "web-main-dfw").Annotations; notes[v1alpha.AnnotationTrafficLeaves] != "" || notes["theirs"] != "1" {
 		t.Errorf("a city that is offered again keeps %v", notes)
 	}
 }

@@ -32,7 +32,9 @@ func (s *scope) write(ctx context.Context, w *plan.Write) error {
 			return fmt.Errorf("record that traffic leaves deployment %s: %w", w.Name, err)
 		}
 	case plan.Offer:
-		return apply.Replace(ctx, s.client, FieldManager, stored, map[string]any{"/metadata/annotations": w.Annotations})
+		return apply.Replace(ctx, s.client, FieldManager, stored, map[string]any{
+			"/metadata/resourceVersion": stored.ResourceVersion, "/metadata/annotations": w.Annotations,
+		})
 	case plan.Divide:
 		s.ended = true
 		s.workload.Status.Disruption = w.Division
