@@ -137,12 +137,7 @@ func TestARouteThatChanges(t *testing.T) {
 // TestAnswersOfControllers: the answer of the Gateway's own controller counts, also one without a generation.
 func TestAnswersOfControllers(t *testing.T) {
 	f := newAttached(t, "shop.example.com")
-	class := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"controllerName": "example.com/controller"}}}
-	class.SetAPIVersion("gateway.networking.k8s.io/v1")
-	class.SetKind("GatewayClass")
-	class.SetName("example")
-	f.create(class)
-	t.Cleanup(func() { _ = f.direct.Delete(context.Background(), class) })
+	f.createClass("example.com/controller")
 	f.editParents(func(parents []any) []any {
 		other, own := copied(parents[0]), parents[0].(map[string]any)
 		other["controllerName"] = "removed.example.com/controller"
@@ -187,12 +182,9 @@ func TestNamesWithoutAListener(t *testing.T) {
 		{listeners("shop.example.org", "apps.example.com"), "shop.apps.example.com,a.b.apps.example.com", "203.0.113.7"},
 		{listeners("other.example.net"), "shop.apps.example.com,a.b.apps.example.com,apps.example.com,shop.example.org", ""},
 	} {
-		gateway := f.ofGateway("Gateway", "public")
-		if err := f.direct.Get(t.Context(), client.ObjectKeyFromObject(gateway), gateway); err != nil {
-			t.Fatal(err)
-		}
-		gateway.Object["spec"].(map[string]any)["listeners"] = test.listeners
-		f.update(gateway)
+		f.editGateway(func(gateway *unstructured.Unstructured) {
+			gateway.Object["spec"].(map[string]any)["listeners"] = test.listeners
+		})
 		f.after(time.Minute)
 		f.wantAddresses(test.addresses)
 		if got := f.storedDeployment().Status.Indices[0].UnroutedHostnames; got != test.want {
@@ -217,4 +209,29 @@ func listeners(hosts ...string) []any {
 		all = append(all, one)
 	}
 	return all
+}
+
+// TestANameIsAdded: while the Gateway has not answered about a name that is added, the city keeps its addresses for the other names, and a
+// name without a listener does not get them.
+func TestANameIsAdded(t *testing.T) {
+	f := newAttached(t, "shop.apps.example.com", "shop.example.org")
+	f.editGateway(func(gateway *unstructured.Unstructured) {
+		gateway.Object["spec"].(map[string]any)["listeners"] = listeners("*.apps.example.com")
+	})
+	f.after(time.Minute)
+	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Service.Hostnames = append(d.Spec.Service.Hostnames, "www.apps.example.com", "www.example.org")
+	})
+	for _, d := range []time.Duration{2 * time.Minute, 10 * time.Minute} {
+		f.after(d)
+		f.wantProgrammed("web", v1alpha.ReasonAwaitingAddress)
+		f.wantAddresses("203.0.113.7")
+		if got := f.storedDeployment().Status.Indices[0].UnroutedHostnames; got != "shop.example.org,www.example.org" {
+			t.Errorf("not routed are %q", got)
+		}
+	}
+	f.answer("Accepted True Accepted", "ResolvedRefs True ResolvedRefs")
+	f.after(11 * time.Minute)
+	f.wantProgrammed("web", v1alpha.ReasonRouteNotAccepted)
+	f.wantAddresses("203.0.113.7")
 }

@@ -90,7 +90,7 @@ func (f *fixture) createGateway() {
 	f.t.Helper()
 	gateway := f.ofGateway("Gateway", "public")
 	gateway.Object["spec"] = map[string]any{
-		"gatewayClassName": "example",
+		"gatewayClassName": f.namespace,
 		"listeners":        []any{map[string]any{"name": "http", "port": int64(80), "protocol": "HTTP"}},
 	}
 	f.create(gateway)
@@ -142,6 +142,8 @@ func TestRoute(t *testing.T) {
 	f := newRouted(t, "shop.example.com", "www.example.com")
 	f.reconcileTwice()
 	f.wantProgrammed("web", v1alpha.ReasonGatewayNotFound)
+	f.createGateway()
+	f.reconcile(f.routing(), "web")
 	route := f.httpRoute()
 	if route == nil || len(route.GetOwnerReferences()) != 1 {
 		t.Fatalf("route %v", route)
@@ -152,14 +154,12 @@ func TestRoute(t *testing.T) {
 		t.Errorf("spec %v", route.Object["spec"])
 	}
 
-	f.createGateway()
-	f.reconcile(f.routing(), "web")
 	f.wantProgrammed("web", v1alpha.ReasonAwaitingAddress)
 	f.answer("Accepted False NotAllowedByListeners")
 	f.address("203.0.113.7")
 	f.reconcile(f.routing(), "web")
 	f.wantProgrammed("web", v1alpha.ReasonRouteNotAccepted)
-	f.answer("Accepted True Accepted", "ResolvedRefs False BackendNotFound")
+	f.answer("Accepted True Accepted", "ResolvedRefs False RefNotPermitted")
 	f.reconcile(f.routing(), "web")
 	f.wantProgrammed("web", v1alpha.ReasonRouteNotAccepted)
 	if got := f.reported(); got != "" {
@@ -256,6 +256,7 @@ func TestNoRoute(t *testing.T) {
 	})
 	t.Run("a cell without the kinds", func(t *testing.T) {
 		f := newRouted(t, "shop.example.com")
+		f.createGateway()
 		mapper := &counting{}
 		reconciler := f.services()
 		reconciler.Gateways = &services.Exports{Kinds: services.GatewayKinds(), Mapper: mapper, Clock: f.clock}
@@ -276,6 +277,7 @@ func TestNoRoute(t *testing.T) {
 	})
 	t.Run("a route of others", func(t *testing.T) {
 		f := newRouted(t, "shop.example.com")
+		f.createGateway()
 		theirs := f.ofGateway("HTTPRoute", "web")
 		theirs.Object["spec"] = map[string]any{"hostnames": []any{"theirs.example.com"}}
 		f.create(theirs)
@@ -289,6 +291,7 @@ func TestNoRoute(t *testing.T) {
 	})
 	t.Run("a route that the cell refuses", func(t *testing.T) {
 		f := newRouted(t, "shop.example.com")
+		f.createGateway()
 		refusing := interceptor.NewClient(f.cached, interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 				if obj.GetObjectKind().GroupVersionKind().Kind == "HTTPRoute" {

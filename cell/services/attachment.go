@@ -4,6 +4,7 @@
 package services
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,57 +24,90 @@ type attachment struct {
 	gateway *unstructured.Unstructured
 	// controller is the name of the Gateway's controller; "": it is not known, so that the answer of any controller counts.
 	controller string
+	// service is the time at which the Service of the route was created.
+	service time.Time
 }
 
 // controllerOf is the name of the controller of a Gateway; "": it is not known. A cell that does not serve the kind has not
 // named the controller.
 func (s *scope) controllerOf(ctx context.Context, gateway *unstructured.Unstructured) (string, error) {
-	name, _, _ := unstructured.NestedString(gateway.Object, "spec", "gatewayClassName")
+	name := textOf(gateway.Object, "spec", "gatewayClassName")
 	class := newObject(classKind, client.ObjectKey{Name: name})
 	err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(class), class)
 	if err != nil && !wire.IsMissing(err, name) && !apierrors.IsForbidden(err) {
 		return "", fmt.Errorf("get GatewayClass %s: %w", name, err)
 	}
-	controller, _, _ := unstructured.NestedString(class.Object, "spec", "controllerName")
-	return controller, nil
+	return textOf(class.Object, "spec", "controllerName"), nil
 }
 
-// answer returns condition Accepted of a route if the Gateway has accepted the route and found its Service. problem is a
-// condition that says that it has not. Without an answer both are empty.
-func (a *attachment) answer(route *unstructured.Unstructured) (accepted *metav1.Condition, problem string) {
-	parents, _, _ := unstructured.NestedSlice(route.Object, "status", "parents")
-	for _, item := range parents {
-		parent, _ := item.(map[string]any)
-		text := func(path ...string) string { value, _, _ := unstructured.NestedString(parent, path...); return value }
-		if text("parentRef", "name") != a.gateway.GetName() || text("parentRef", "namespace") != a.gateway.GetNamespace() ||
-			a.controller != "" && text("controllerName") != a.controller {
+// answer holds what the controller of a Gateway reports about a route.
+type answer struct {
+	// accepted is condition Accepted of a listener that has the route, with a note as its message; nil: no listener has it.
+	accepted *metav1.Condition
+	// problem describes a condition that is False.
+	problem string
+	// refusing are the names of the listeners with a problem.
+	refusing []string
+}
+
+// answer returns the answer about a route. Without one it is empty.
+func (a *attachment) answer(route *unstructured.Unstructured) (result answer) {
+	for _, entry := range mapsOf(route.Object, "status", "parents") {
+		if !a.counts(entry, route) {
 			continue
 		}
-		found := conditionsOf(parent, route.GetGeneration())
-		for _, kind := range []string{"Accepted", "ResolvedRefs"} {
-			if c := found[kind]; c != nil && c.Status == metav1.ConditionFalse {
-				return nil, fmt.Sprintf("Gateway %s: %s is False: %s: %s", a.gateway.GetName(), kind, c.Reason, c.Message)
-			}
+		accepted, problem := a.answerOf(entry, route.GetGeneration())
+		if problem != "" {
+			result.problem = cmp.Or(result.problem, problem)
+			result.refusing = append(result.refusing, textOf(entry, "parentRef", "sectionName"))
 		}
-		if c := found["Accepted"]; c != nil && c.Status == metav1.ConditionTrue {
-			c.Message = ""
-			if c.ObservedGeneration == 0 {
-				c.Message = fmt.Sprintf("controller %s does not report which generation of the HTTPRoute it has read", text("controllerName"))
-			}
-			return c, ""
+		if result.accepted == nil {
+			result.accepted = accepted
 		}
 	}
-	return nil, ""
+	return result
 }
 
-// conditionsOf are the conditions of a generation of a route, by type. Some controllers do not write the generation that they
+// counts reports whether an entry in the status of a route is from the controller of the Gateway, and about a listener that the route
+// names.
+func (a *attachment) counts(entry map[string]any, route *unstructured.Unstructured) bool {
+	parent := func(field, missing string) string { return cmp.Or(textOf(entry, "parentRef", field), missing) }
+	return parent("kind", gatewayKind.Kind) == gatewayKind.Kind && parent("name", "") == a.gateway.GetName() &&
+		parent("namespace", route.GetNamespace()) == a.gateway.GetNamespace() &&
+		(a.controller == "" || textOf(entry, "controllerName") == a.controller) &&
+		(parent("sectionName", "") == "" || isNamed(route, parent("sectionName", "")))
+}
+
+// answerOf returns condition Accepted if an entry of the status accepts a generation of a route and has found its Service, and
+// otherwise the condition that is False.
+func (a *attachment) answerOf(entry map[string]any, generation int64) (accepted *metav1.Condition, problem string) {
+	found, controller, note := conditionsOf(entry, generation), textOf(entry, "controllerName"), ""
+	if c := found["ResolvedRefs"]; c != nil && c.Reason == "BackendNotFound" && c.LastTransitionTime.Time.Before(a.service) {
+		note = fmt.Sprintf("controller %s reported BackendNotFound before the Service existed", controller)
+		delete(found, "ResolvedRefs")
+	}
+	for _, kind := range []string{"Accepted", "ResolvedRefs"} {
+		if c := found[kind]; c != nil && c.Status == metav1.ConditionFalse {
+			return nil, fmt.Sprintf("Gateway %s: %s is False: %s: %s", a.gateway.GetName(), kind, c.Reason, c.Message)
+		}
+	}
+	accepted = found["Accepted"]
+	if accepted == nil || accepted.Status != metav1.ConditionTrue {
+		return nil, ""
+	}
+	if accepted.ObservedGeneration == 0 {
+		note = fmt.Sprintf("controller %s does not report which generation of the HTTPRoute it has read", controller)
+	}
+	accepted.Message = note
+	return accepted, ""
+}
+
+// conditionsOf are the conditions of a generation of an object, by type. Some controllers do not write the generation that they
 // have read: their conditions count for each.
-func conditionsOf(parent map[string]any, generation int64) map[string]*metav1.Condition {
-	list, _, _ := unstructured.NestedSlice(parent, "conditions")
+func conditionsOf(status map[string]any, generation int64) map[string]*metav1.Condition {
 	result := map[string]*metav1.Condition{}
-	for _, item := range list {
-		fields, _ := item.(map[string]any)
-		text := func(name string) string { value, _ := fields[name].(string); return value }
+	for _, fields := range mapsOf(status, "conditions") {
+		text := func(name string) string { return textOf(fields, name) }
 		observed, _ := fields["observedGeneration"].(int64)
 		if observed == generation || observed == 0 {
 			since, _ := time.Parse(time.RFC3339, text("lastTransitionTime"))
@@ -86,16 +120,23 @@ func conditionsOf(parent map[string]any, generation int64) map[string]*metav1.Co
 	return result
 }
 
-// unrouted are the host names of a route that no listener of the Gateway has: a route counts as accepted if one of its names
+// isNamed reports whether a route is for a listener.
+func isNamed(route *unstructured.Unstructured, listener string) bool {
+	return slices.ContainsFunc(mapsOf(route.Object, "spec", "parentRefs"), func(parent map[string]any) bool {
+		name := textOf(parent, "sectionName")
+		return name == "" || name == listener
+	})
+}
+
+// unrouted are the host names of a route for which no listener has it: a route counts as accepted if one of its names
 // has a listener. all reports that no name has one.
-func (a *attachment) unrouted(route *unstructured.Unstructured) (names []string, all bool) {
+func (a *attachment) unrouted(route *unstructured.Unstructured, refusing []string) (names []string, all bool) {
 	names, _, _ = unstructured.NestedStringSlice(route.Object, "spec", "hostnames")
-	listeners, _, _ := unstructured.NestedSlice(a.gateway.Object, "spec", "listeners")
 	asked := len(names)
-	for _, item := range listeners {
-		listener, _ := item.(map[string]any)
-		if a.admits(listener, route.GetNamespace()) {
-			host, _, _ := unstructured.NestedString(listener, "hostname")
+	for _, listener := range mapsOf(a.gateway.Object, "spec", "listeners") {
+		name := textOf(listener, "name")
+		if isNamed(route, name) && !slices.Contains(refusing, name) && a.admits(listener, route.GetNamespace()) {
+			host := textOf(listener, "hostname")
 			names = slices.DeleteFunc(names, func(name string) bool { return matches(host, name) })
 		}
 	}
@@ -105,8 +146,7 @@ func (a *attachment) unrouted(route *unstructured.Unstructured) (names []string,
 // admits reports whether a listener may have HTTPRoutes of a namespace. Labels of namespaces are not compared: the answer of
 // the Gateway has that.
 func (a *attachment) admits(listener map[string]any, namespace string) bool {
-	protocol, _, _ := unstructured.NestedString(listener, "protocol")
-	from, _, _ := unstructured.NestedString(listener, "allowedRoutes", "namespaces", "from")
+	protocol, from := textOf(listener, "protocol"), textOf(listener, "allowedRoutes", "namespaces", "from")
 	if slices.Contains([]string{"TCP", "UDP", "TLS"}, protocol) || from == "None" {
 		return false
 	}
@@ -120,16 +160,37 @@ func matches(listener, name string) bool {
 	return listener == "" || name == suffix || wildcard && strings.HasSuffix(name, suffix) && len(name) > len(suffix)
 }
 
-// addressesOf are the addresses of a Gateway, as the cell reports them.
-func addressesOf(gateway *unstructured.Unstructured) string {
-	list, _, _ := unstructured.NestedSlice(gateway.Object, "status", "addresses")
-	var addresses []string
-	for _, item := range list {
-		fields, _ := item.(map[string]any)
+// addresses are the addresses of the Gateway, as the cell reports them. A Gateway that is not programmed has none; absent describes why
+// it has none.
+func (a *attachment) addresses() (addresses, absent string) {
+	status, _, _ := unstructured.NestedMap(a.gateway.Object, "status")
+	if c := conditionsOf(status, a.gateway.GetGeneration())["Programmed"]; c != nil && c.Status == metav1.ConditionFalse {
+		return "", fmt.Sprintf("is not programmed: %s: %s", c.Reason, c.Message)
+	}
+	var values []string
+	for _, address := range mapsOf(status, "addresses") {
 		// A comma would make two of one.
-		if value, _ := fields["value"].(string); value != "" && !strings.Contains(value, ",") {
-			addresses = append(addresses, value)
+		if value := textOf(address, "value"); value != "" && !strings.Contains(value, ",") {
+			values = append(values, value)
 		}
 	}
-	return joined(addresses)
+	return joined(values), "has no address"
+}
+
+// textOf is the text in a field of an object; "": the field is missing.
+func textOf(object map[string]any, path ...string) string {
+	value, _, _ := unstructured.NestedString(object, path...)
+	return value
+}
+
+// mapsOf are the objects in a list of an object.
+func mapsOf(object map[string]any, path ...string) []map[string]any {
+	list, _, _ := unstructured.NestedSlice(object, path...)
+	result := make([]map[string]any, 0, len(list))
+	for _, item := range list {
+		if fields, ok := item.(map[string]any); ok {
+			result = append(result, fields)
+		}
+	}
+	return result
 }

@@ -86,8 +86,14 @@ func (s *scope) program(ctx context.Context, service *corev1.Service, newest *v1
 		return nil
 	}
 	s.routing.wanted = true
-	balancer := s.balancer
-	route, err := s.keepRoute(ctx, desiredRoute(service, newest, balancer.Gateway))
+	at, err := s.gatewayOf(ctx, service)
+	if at == nil || err != nil {
+		return err
+	}
+	parents := []any{map[string]any{
+		"group": gatewayKind.Group, "kind": gatewayKind.Kind, "namespace": at.gateway.GetNamespace(), "name": at.gateway.GetName(),
+	}}
+	route, err := s.keepRoute(ctx, desiredRoute(service, newest, parents))
 	switch refused := isRefusal(err); {
 	case wire.IsUnserved(err):
 		return s.unserved(service, routeKind)
@@ -97,9 +103,7 @@ func (s *scope) program(ctx context.Context, service *corev1.Service, newest *v1
 		return s.refuse(v1alpha.ReasonServiceNameTaken, fmt.Sprintf(
 			"namespace %s of the cell has an HTTPRoute %s that the add-on did not create", s.key.Namespace, s.key.Name))
 	case route != nil:
-		if err := s.atGateway(ctx, service, route, balancer.Gateway); err != nil {
-			return err
-		}
+		s.attach(service, route, at)
 	}
 	if err != nil {
 		return s.refuse(v1alpha.ReasonServiceRefused, "the cell refuses the HTTPRoute: "+err.Error())
@@ -121,34 +125,29 @@ func (s *scope) unserved(service *corev1.Service, kind schema.GroupVersionKind) 
 	return s.refuse(v1alpha.ReasonGatewayNotServed, fmt.Sprintf("the cell no longer serves %s of %s", kind.Kind, kind.GroupVersion()))
 }
 
-// atGateway gives the Service the addresses of the Gateway of its route.
-func (s *scope) atGateway(
-	ctx context.Context, service *corev1.Service, route *unstructured.Unstructured, place *v1alpha.CellGateway,
-) error {
+// gatewayOf reads the Gateway that the operator has named; nil: it cannot be read, which the condition of the Service describes.
+func (s *scope) gatewayOf(ctx context.Context, service *corev1.Service) (*attachment, error) {
+	place := s.balancer.Gateway
 	gateway := newObject(gatewayKind, client.ObjectKey{Namespace: place.Namespace, Name: place.Name})
 	err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
 	switch {
 	case wire.IsUnserved(err):
-		return s.unserved(service, gatewayKind)
+		return nil, s.unserved(service, gatewayKind)
 	case apierrors.IsNotFound(err):
 		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
-		return s.refuse(v1alpha.ReasonGatewayNotFound, fmt.Sprintf(
+		return nil, s.refuse(v1alpha.ReasonGatewayNotFound, fmt.Sprintf(
 			"the cell has no Gateway %s in namespace %s", gateway.GetName(), gateway.GetNamespace()))
 	case apierrors.IsForbidden(err):
 		s.keepAttached(service)
-		return s.refuse(v1alpha.ReasonServiceRefused, "the agent may not read the Gateway: "+err.Error())
+		return nil, s.refuse(v1alpha.ReasonServiceRefused, "the agent may not read the Gateway: "+err.Error())
 	case err != nil:
-		return fmt.Errorf("get Gateway %s: %w", client.ObjectKeyFromObject(gateway), err)
+		return nil, fmt.Errorf("get Gateway %s: %w", client.ObjectKeyFromObject(gateway), err)
 	}
 	controller, err := s.controllerOf(ctx, gateway)
 	if wire.IsUnserved(err) {
-		return s.unserved(service, classKind)
+		return nil, s.unserved(service, classKind)
 	}
-	if err != nil {
-		return err
-	}
-	s.attach(service, route, attachment{gateway: gateway, controller: controller})
-	return nil
+	return &attachment{gateway: gateway, controller: controller, service: s.existing.CreationTimestamp.Time}, err
 }
 
 // isRefusal reports whether a cell refuses a write until an operator acts.
@@ -167,29 +166,29 @@ func (s *scope) keepAttached(wanted *corev1.Service) {
 
 // attach gives the Service the addresses of the Gateway, if the Gateway has accepted the route. While the Gateway has not
 // answered about the present generation of a route that it has accepted before, it serves the one before.
-func (s *scope) attach(service *corev1.Service, route *unstructured.Unstructured, at attachment) {
-	accepted, problem := at.answer(route)
-	addresses, again, name := addressesOf(at.gateway), routeStep, at.gateway.GetName()
-	remaining := s.untilProgrammed(accepted)
-	unrouted, all := at.unrouted(route)
+func (s *scope) attach(service *corev1.Service, route *unstructured.Unstructured, at *attachment) {
+	got := at.answer(route)
+	addresses, absent := at.addresses()
+	unrouted, all := at.unrouted(route, got.refusing)
 	if len(unrouted) > 0 {
 		metav1.SetMetaDataAnnotation(&service.ObjectMeta, v1alpha.AnnotationUnroutedHostnames, strings.Join(unrouted, ","))
 	}
+	remaining, again, name := s.untilProgrammed(got.accepted), routeStep, at.gateway.GetName()
 	missing := fmt.Sprintf("Gateway %s of the cell has no listener for %s: add one, or remove the name", name, strings.Join(unrouted, ", "))
 	wait := func(message string) {
 		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonAwaitingAddress, message+s.held)
 	}
 	switch {
-	case problem != "":
-		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonRouteNotAccepted, problem)
+	case got.accepted == nil && got.problem != "":
+		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonRouteNotAccepted, got.problem)
 	case all:
 		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonRouteNotAccepted, missing)
-	case accepted == nil && addresses != "":
-		s.keepAttached(service)
-		wait(fmt.Sprintf("Gateway %s of the cell has not answered about HTTPRoute %s", name, s.key))
 	case addresses == "":
 		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
-		wait(fmt.Sprintf("Gateway %s of the cell has no address", name))
+		wait(fmt.Sprintf("Gateway %s of the cell %s", name, absent))
+	case got.accepted == nil:
+		s.remember(service, v1alpha.AnnotationGatewayAddresses, s.existing.Annotations[v1alpha.AnnotationGatewayAddresses])
+		wait(fmt.Sprintf("Gateway %s of the cell has not answered about HTTPRoute %s", name, s.key))
 	case remaining > 0:
 		again = remaining
 		wait(fmt.Sprintf("Gateway %s of the cell has accepted HTTPRoute %s, and gets %s to apply it", name, s.key, settleTime))
@@ -199,7 +198,7 @@ func (s *scope) attach(service *corev1.Service, route *unstructured.Unstructured
 		again = routeInterval
 	default:
 		s.remember(service, v1alpha.AnnotationGatewayAddresses, addresses)
-		s.routed = condition(metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, accepted.Message)
+		s.routed = condition(metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, got.accepted.Message)
 		again = routeInterval
 	}
 	s.RequeueAfter.AtMost(again)
@@ -238,7 +237,9 @@ func (s *scope) keepRoute(ctx context.Context, desired *unstructured.Unstructure
 	}
 	owners := ownersOf(existing, desired.GetOwnerReferences())
 	spec, _ := desired.Object["spec"].(map[string]any)
-	if containsAll(existing.Object["spec"], spec) && equality.Semantic.DeepEqual(existing.GetOwnerReferences(), owners) {
+	stored, _ := existing.Object["spec"].(map[string]any)
+	attached := spec["parentRefs"] == nil || equality.Semantic.DeepEqual(stored["parentRefs"], spec["parentRefs"])
+	if attached && containsAll(stored, spec) && equality.Semantic.DeepEqual(existing.GetOwnerReferences(), owners) {
 		return existing, nil
 	}
 	values := map[string]any{"/metadata/resourceVersion": existing.GetResourceVersion(), "/metadata/ownerReferences": owners}
@@ -310,8 +311,9 @@ func newObject(kind schema.GroupVersionKind, key client.ObjectKey) *unstructured
 	return object
 }
 
-// desiredRoute is the HTTPRoute of a Service: all requests for its names go to its first port.
-func desiredRoute(service *corev1.Service, newest *v1alpha.WorkloadDeployment, gateway *v1alpha.CellGateway) *unstructured.Unstructured {
+// desiredRoute is the HTTPRoute of a Service: all requests for its names go to its first port. Without parents it stays at the ones
+// that it has.
+func desiredRoute(service *corev1.Service, newest *v1alpha.WorkloadDeployment, parents []any) *unstructured.Unstructured {
 	route := newObject(routeKind, client.ObjectKeyFromObject(service))
 	route.SetLabels(ownLabel())
 	route.SetOwnerReferences(service.OwnerReferences)
@@ -319,10 +321,7 @@ func desiredRoute(service *corev1.Service, newest *v1alpha.WorkloadDeployment, g
 	for _, name := range newest.Spec.Service.Hostnames {
 		names = append(names, name)
 	}
-	route.Object["spec"] = map[string]any{
-		"parentRefs": []any{map[string]any{
-			"group": gatewayKind.Group, "kind": gatewayKind.Kind, "namespace": gateway.Namespace, "name": gateway.Name,
-		}},
+	spec := map[string]any{
 		"hostnames": names,
 		"rules": []any{map[string]any{
 			"backendRefs": []any{map[string]any{
@@ -330,5 +329,9 @@ func desiredRoute(service *corev1.Service, newest *v1alpha.WorkloadDeployment, g
 			}},
 		}},
 	}
+	if len(parents) > 0 {
+		spec["parentRefs"] = parents
+	}
+	route.Object["spec"] = spec
 	return route
 }
