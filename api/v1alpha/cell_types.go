@@ -75,6 +75,15 @@ type CellGateway struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
+
+	// listeners are the names of the listeners of the Gateway at which routes answer. Without any, a route answers at the HTTPS
+	// listeners of its host names or, if there is none, at each listener.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	Listeners []string `json:"listeners,omitempty"`
 }
 
 // LeavingDeployment is a WorkloadDeployment that a cell had.

@@ -18,14 +18,16 @@ const (
 	// ReasonLoadBalancerNotConfigured says that the operator has not configured the load balancer of a cell, so that a
 	// Service with exposure LoadBalancer is reached from the cell only.
 	ReasonLoadBalancerNotConfigured = "LoadBalancerNotConfigured"
-	// ReasonAwaitingAddress says that the load balancer of a cell has not given the Service an address.
+	// ReasonAwaitingAddress says that the load balancer of a cell has not given the Service an address, or that its Gateway is not
+	// programmed, has no address, or has not answered about the HTTPRoute.
 	ReasonAwaitingAddress = "AwaitingAddress"
 	// ReasonGatewayNotConfigured says that the operator has not named the Gateway of a cell, so that a Service with exposure
 	// Gateway is reached from the cell only.
 	ReasonGatewayNotConfigured = "GatewayNotConfigured"
 	// ReasonGatewayNotServed says that a cell does not serve HTTPRoute or Gateway of the Gateway API.
 	ReasonGatewayNotServed = "GatewayNotServed"
-	// ReasonGatewayNotFound says that a cell lacks the Gateway that the operator has named for it.
+	// ReasonGatewayNotFound says that a cell lacks the Gateway that the operator has named for it, or one of its listeners. Without
+	// the listener, the Workload keeps its addresses.
 	ReasonGatewayNotFound = "GatewayNotFound"
 	// ReasonRouteNotAccepted says that the Gateway of a cell has not accepted the HTTPRoute of the Workload, or does not find
 	// its Service. The message has the condition of the route.

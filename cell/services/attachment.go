@@ -120,6 +120,50 @@ func conditionsOf(status map[string]any, generation int64) map[string]*metav1.Co
 	return result
 }
 
+// parents are the references of a route to the Gateway, one for each listener that it names. The operator names the listeners. Without
+// any, they are the HTTPS listeners of the route's host names, so that no request is answered in clear text where TLS is offered; if
+// there is none, the reference is for the whole Gateway.
+func (a *attachment) parents(listeners, hostnames []string, namespace string) (parents []any) {
+	if len(listeners) == 0 {
+		listeners = a.secure(hostnames, namespace)
+	}
+	reference := func() map[string]any {
+		return map[string]any{
+			"group": gatewayKind.Group, "kind": gatewayKind.Kind, "namespace": a.gateway.GetNamespace(), "name": a.gateway.GetName(),
+		}
+	}
+	for _, name := range listeners {
+		parent := reference()
+		parent["sectionName"] = name
+		parents = append(parents, parent)
+	}
+	if len(parents) == 0 {
+		return []any{reference()}
+	}
+	return parents
+}
+
+// missing are the names of listeners that the Gateway lacks.
+func (a *attachment) missing(listeners []string) []string {
+	missing := slices.Clone(listeners)
+	for _, listener := range mapsOf(a.gateway.Object, "spec", "listeners") {
+		missing = slices.DeleteFunc(missing, func(name string) bool { return name == textOf(listener, "name") })
+	}
+	return missing
+}
+
+// secure are the HTTPS listeners that may have one of the host names of a namespace.
+func (a *attachment) secure(hostnames []string, namespace string) (names []string) {
+	for _, listener := range mapsOf(a.gateway.Object, "spec", "listeners") {
+		if textOf(listener, "protocol") == "HTTPS" && a.admits(listener, namespace) &&
+			slices.ContainsFunc(hostnames, func(name string) bool { return matches(textOf(listener, "hostname"), name) }) {
+			names = append(names, textOf(listener, "name"))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // isNamed reports whether a route is for a listener.
 func isNamed(route *unstructured.Unstructured, listener string) bool {
 	return slices.ContainsFunc(mapsOf(route.Object, "spec", "parentRefs"), func(parent map[string]any) bool {

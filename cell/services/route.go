@@ -90,9 +90,11 @@ func (s *scope) program(ctx context.Context, service *corev1.Service, newest *v1
 	if at == nil || err != nil {
 		return err
 	}
-	parents := []any{map[string]any{
-		"group": gatewayKind.Group, "kind": gatewayKind.Kind, "namespace": at.gateway.GetNamespace(), "name": at.gateway.GetName(),
-	}}
+	listeners, parents := s.balancer.Gateway.Listeners, []any(nil)
+	missing := at.missing(listeners)
+	if len(missing) == 0 {
+		parents = at.parents(listeners, newest.Spec.Service.Hostnames, service.Namespace)
+	}
 	route, err := s.keepRoute(ctx, desiredRoute(service, newest, parents))
 	switch refused := isRefusal(err); {
 	case wire.IsUnserved(err):
@@ -102,6 +104,10 @@ func (s *scope) program(ctx context.Context, service *corev1.Service, newest *v1
 	case route == nil && !refused:
 		return s.refuse(v1alpha.ReasonServiceNameTaken, fmt.Sprintf(
 			"namespace %s of the cell has an HTTPRoute %s that the add-on did not create", s.key.Namespace, s.key.Name))
+	case len(missing) > 0:
+		s.keepAttached(service)
+		return s.refuse(v1alpha.ReasonGatewayNotFound, fmt.Sprintf(
+			"Gateway %s of the cell has no listener %s: the route stays at its listeners", at.gateway.GetName(), strings.Join(missing, ", ")))
 	case route != nil:
 		s.attach(service, route, at)
 	}

@@ -14,6 +14,9 @@ type CellGatewayApplyConfiguration struct {
 	Namespace *string `json:"namespace,omitempty"`
 	// name of the Gateway.
 	Name *string `json:"name,omitempty"`
+	// listeners are the names of the listeners of the Gateway at which routes answer. Without any, a route answers at the HTTPS
+	// listeners of its host names or, if there is none, at each listener.
+	Listeners []string `json:"listeners,omitempty"`
 }
 
 // CellGatewayApplyConfiguration constructs a declarative configuration of the CellGateway type for use with
@@ -35,5 +38,15 @@ func (b *CellGatewayApplyConfiguration) WithNamespace(value string) *CellGateway
 // If called multiple times, the Name field is set to the value of the last call.
 func (b *CellGatewayApplyConfiguration) WithName(value string) *CellGatewayApplyConfiguration {
 	b.Name = &value
+	return b
+}
+
+// WithListeners adds the given value to the Listeners field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Listeners field.
+func (b *CellGatewayApplyConfiguration) WithListeners(values ...string) *CellGatewayApplyConfiguration {
+	for i := range values {
+		b.Listeners = append(b.Listeners, values[i])
+	}
 	return b
 }
