@@ -31,6 +31,8 @@ const (
 	MaxBalancerAnnotations = 32
 	// MaxBalancerAddresses is the most ranges and domains of a cell.
 	MaxBalancerAddresses = 64
+	// maxListeners is the most listeners that routes of a cell may name.
+	maxListeners = 16
 )
 
 // LoadBalancer holds the operator's settings of the load balancer of a cell.
@@ -98,6 +100,8 @@ type gateway struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	Port      int32  `json:"port"`
+	// Listeners of the Gateway at which routes answer.
+	Listeners []string `json:"listeners"`
 }
 
 // defaultGatewayPort is the port of a Gateway whose settings have none: HTTPS.
@@ -117,7 +121,16 @@ func (l *LoadBalancer) route(settings *gateway) error {
 	if settings.Port < 0 || settings.Port > 65535 {
 		return fmt.Errorf("gateway: port %d: must be 1 to 65535", settings.Port)
 	}
-	l.Gateway = &v1alpha.CellGateway{Namespace: settings.Namespace, Name: settings.Name}
+	if len(settings.Listeners) > maxListeners {
+		return fmt.Errorf("gateway: at most %d listeners", maxListeners)
+	}
+	listeners := slices.Compact(slices.Sorted(slices.Values(settings.Listeners)))
+	for _, name := range listeners {
+		if messages := validation.IsDNS1123Subdomain(name); len(messages) > 0 {
+			return fmt.Errorf("gateway: listener %q: %s", name, messages[0])
+		}
+	}
+	l.Gateway = &v1alpha.CellGateway{Namespace: settings.Namespace, Name: settings.Name, Listeners: listeners}
 	l.GatewayPort = cmp.Or(settings.Port, defaultGatewayPort)
 	return nil
 }

@@ -5,6 +5,7 @@ package cells
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,12 @@ func TestReadLoadBalancer(t *testing.T) {
 		good.Ranges[0].String() != "203.0.113.0/24" || good.Domains[0] != "lb.example.com" {
 		t.Fatalf("%+v, %v", good, err)
 	}
+	routed, err := ReadLoadBalancer(`{"gateway":{"namespace":"infra","name":"public","listeners":["shop","https","shop"]},"addresses":["a.b"]}`)
+	if err != nil || !slices.Equal(routed.Gateway.Listeners, []string{"https", "shop"}) || routed.GatewayPort != 443 {
+		t.Errorf("%+v, %v", routed, err)
+	}
 	many := strings.Repeat(`"203.0.113.0/24",`, MaxBalancerAddresses) + `"203.0.113.0/24"`
+	listeners := strings.Repeat(`"a",`, maxListeners) + `"a"`
 	var annotations []string
 	for i := range MaxBalancerAnnotations + 1 {
 		annotations = append(annotations, fmt.Sprintf(`"a%d":""`, i))
@@ -30,19 +36,21 @@ func TestReadLoadBalancer(t *testing.T) {
 		`{"addresses":["a b.example"]}`: "no range",
 		`{}`:                            "must have 1 to",
 		`{"addresses":[` + many + `]}`:  "must have 1 to",
-		`{"gateway":{"name":"public"},"addresses":["203.0.113.0/24"]}`:                         "gateway: namespace",
-		`{"gateway":{"namespace":"infra","name":"A B"},"addresses":["203.0.113.0/24"]}`:        "gateway: name",
-		`{"gateway":{"namespace":"i","name":"p","port":-1},"addresses":["203.0.113.0/24"]}`:    "gateway: port",
-		`{"gateway":{"namespace":"i","name":"p","port":65536},"addresses":["203.0.113.0/24"]}`: "gateway: port",
-		`{"gateway":{"namespace":"i","name":"p","x":1},"addresses":["203.0.113.0/24"]}`:        "unknown field",
-		`{"adresses":["203.0.113.0/24"]}`:                                                      "unknown field",
-		`{"addresses":["203.0.113.0/24","half right"]}`:                                        "no range",
-		`{"addresses":["203.0.113.0/24"]} and more`:                                            "must be a JSON object",
-		`{"class":"a b","addresses":["203.0.113.0/24"]}`:                                       "class",
-		`{"annotations":{"a b":""},"addresses":["203.0.113.0/24"]}`:                            "annotations",
-		`{"annotations":{"compute.datumapis.com/x":""},"addresses":["203.0.113.0/24"]}`:        "reserved",
-		`{"annotations":{` + strings.Join(annotations, ",") + `},"addresses":["a.b/8"]}`:       "at most",
-		`{"class":"` + strings.Repeat("a", maxBalancer) + `"}`:                                 "bytes",
+		`{"gateway":{"name":"public"},"addresses":["203.0.113.0/24"]}`:                                 "gateway: namespace",
+		`{"gateway":{"namespace":"infra","name":"A B"},"addresses":["203.0.113.0/24"]}`:                "gateway: name",
+		`{"gateway":{"namespace":"i","name":"p","port":-1},"addresses":["203.0.113.0/24"]}`:            "gateway: port",
+		`{"gateway":{"namespace":"i","name":"p","port":65536},"addresses":["203.0.113.0/24"]}`:         "gateway: port",
+		`{"gateway":{"namespace":"i","name":"p","x":1},"addresses":["203.0.113.0/24"]}`:                "unknown field",
+		`{"gateway":{"namespace":"i","name":"p","listeners":["a b"]},"addresses":["a.b"]}`:             "gateway: listener \"a b\"",
+		`{"gateway":{"namespace":"i","name":"p","listeners":[` + listeners + `]},"addresses":["a.b"]}`: "gateway: at most 16 listeners",
+		`{"adresses":["203.0.113.0/24"]}`:                                                              "unknown field",
+		`{"addresses":["203.0.113.0/24","half right"]}`:                                                "no range",
+		`{"addresses":["203.0.113.0/24"]} and more`:                                                    "must be a JSON object",
+		`{"class":"a b","addresses":["203.0.113.0/24"]}`:                                               "class",
+		`{"annotations":{"a b":""},"addresses":["203.0.113.0/24"]}`:                                    "annotations",
+		`{"annotations":{"compute.datumapis.com/x":""},"addresses":["203.0.113.0/24"]}`:                "reserved",
+		`{"annotations":{` + strings.Join(annotations, ",") + `},"addresses":["a.b/8"]}`:               "at most",
+		`{"class":"` + strings.Repeat("a", maxBalancer) + `"}`:                                         "bytes",
 	} {
 		if got, err := ReadLoadBalancer(text); err == nil || !strings.Contains(err.Error(), want) || got != nil {
 			t.Errorf("%.60s: %v with %+v, want %q", text, err, got, want)

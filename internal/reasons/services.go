@@ -51,7 +51,7 @@ var serviceRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonGatewayNotFound, RankCause, atOnce,
-		operator("Create the Gateway that the message names in the cell, or correct gateway in annotation compute.datumapis.com/load-balancer " +
+		operator("Create the Gateway or the listener that the message names in the cell, or correct gateway in annotation compute.datumapis.com/load-balancer " +
 			"of the namespace of the cell's Works on the hub."),
 		none, service,
 	},

@@ -60,7 +60,7 @@ func (f *Federation) StartGateway(ctx context.Context, name, within string) (str
 	}
 	return at, f.configureBalancers(ctx, name, map[string]any{
 		"addresses": []string{within},
-		"gateway":   map[string]any{"namespace": gatewayNamespace, "name": gatewayName, "port": gatewayPort},
+		"gateway":   map[string]any{"namespace": gatewayNamespace, "name": gatewayName, "port": gatewayPort, "listeners": []string{"http"}},
 	})
 }
 
