@@ -33,7 +33,8 @@ func recordedAnswers(t *testing.T, namespace string) []recordedAnswer {
 		t.Fatal(err)
 	}
 	var answers []recordedAnswer
-	if err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(string(text), "namespace: infra", "namespace: "+namespace)), &answers); err != nil {
+	placed := strings.ReplaceAll(string(text), "namespace: infra", "namespace: "+namespace)
+	if err := yaml.UnmarshalStrict([]byte(placed), &answers); err != nil {
 		t.Fatal(err)
 	}
 	return answers

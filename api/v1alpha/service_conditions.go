@@ -18,7 +18,7 @@ const (
 	// ReasonLoadBalancerNotConfigured says that the operator has not configured the load balancer of a cell, so that a
 	// Service with exposure LoadBalancer is reached from the cell only.
 	ReasonLoadBalancerNotConfigured = "LoadBalancerNotConfigured"
-	// ReasonAwaitingAddress says that the load balancer of a cell has not given the Service an address, or that its Gateway is not
+	// ReasonAwaitingAddress says that the load balancer of a cell has not given the Service an address, or its Gateway is not
 	// programmed, has no address, or has not answered about the HTTPRoute.
 	ReasonAwaitingAddress = "AwaitingAddress"
 	// ReasonGatewayNotConfigured says that the operator has not named the Gateway of a cell, so that a Service with exposure

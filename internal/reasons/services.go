@@ -32,9 +32,10 @@ var serviceRemedies = []Remedy{
 		none, service,
 	},
 	{
-		v1alpha.ReasonAwaitingAddress, RankStep, start, nobody("The load balancer of the cell gives the Service an address."),
+		v1alpha.ReasonAwaitingAddress, RankStep, start, nobody("The load balancer or the Gateway of the cell gives the Service an address."),
 		operator("Check the load balancer of the cell: its controller does not run, has no free address, or does not serve the class " +
-			"of the Service. The Events of the Service in the cell have its answer."),
+			"of the Service. The Events of the Service in the cell have its answer. At a Gateway, read the status of the Gateway and of the " +
+			"HTTPRoute."),
 		service,
 	},
 	{
@@ -51,8 +52,8 @@ var serviceRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonGatewayNotFound, RankCause, atOnce,
-		operator("Create the Gateway or the listener that the message names in the cell, or correct gateway in annotation compute.datumapis.com/load-balancer " +
-			"of the namespace of the cell's Works on the hub."),
+		operator("Create the Gateway or the listener that the message names in the cell, or correct gateway in annotation " +
+			"compute.datumapis.com/load-balancer of the namespace of the cell's Works on the hub."),
 		none, service,
 	},
 	{
