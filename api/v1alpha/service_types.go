@@ -75,14 +75,10 @@ const (
 	ServiceExposureGateway ServiceExposure = "Gateway"
 )
 
-// Exposed reports whether the service is reached from outside of its cells. s may be nil.
+// Exposed reports whether the service is reached from outside of its cells: at the Gateway of its cells if it is Routed, and otherwise at
+// a load balancer of its own. s may be nil.
 func (s *WorkloadService) Exposed() bool {
-	return s != nil && (s.Exposure == ServiceExposureLoadBalancer || s.Exposure == ServiceExposureGateway)
-}
-
-// Balanced reports whether the Service has a load balancer of its own. s may be nil.
-func (s *WorkloadService) Balanced() bool {
-	return s != nil && s.Exposure == ServiceExposureLoadBalancer
+	return s != nil && (s.Exposure == ServiceExposureLoadBalancer || s.Routed())
 }
 
 // Routed reports whether the service is reached at the Gateway of its cells. s may be nil.

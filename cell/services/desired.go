@@ -99,7 +99,7 @@ func desiredService(deployments []*v1alpha.WorkloadDeployment, balancer *v1alpha
 			Name: port.Name, Port: port.Port, TargetPort: *port.TargetPort, Protocol: *port.Protocol, AppProtocol: port.AppProtocol,
 		})
 	}
-	if balancer != nil && wanted.Balanced() {
+	if balancer != nil && wanted.Exposure == v1alpha.ServiceExposureLoadBalancer {
 		expose(service, balancer)
 	}
 	for _, deployment := range deployments {

@@ -35,7 +35,7 @@ func Addresses(service *corev1.Service, deployment *v1alpha.WorkloadDeployment) 
 	if deployment.Spec.Service.Routed() {
 		return service.Annotations[v1alpha.AnnotationGatewayAddresses]
 	}
-	if service.Spec.Type != corev1.ServiceTypeLoadBalancer || !deployment.Spec.Service.Balanced() {
+	if service.Spec.Type != corev1.ServiceTypeLoadBalancer || !deployment.Spec.Service.Exposed() {
 		return ""
 	}
 	return cmp.Or(balancedAddresses(service), service.Annotations[v1alpha.AnnotationLastAddresses])

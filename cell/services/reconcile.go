@@ -110,7 +110,7 @@ func (s *scope) ensure(ctx context.Context) error {
 	if err := s.route(ctx, desired, newest); err != nil {
 		return err
 	}
-	if s.balancer != nil && newest.Spec.Service.Balanced() {
+	if desired.Spec.Type == corev1.ServiceTypeLoadBalancer {
 		s.remember(desired, v1alpha.AnnotationLastAddresses, balancedAddresses(s.existing))
 	}
 	listAnnotations(desired)
