@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// recordedAnswer is what a controller wrote into the status of a route.
+// recordedAnswer is the status of a route that a controller wrote.
 type recordedAnswer struct {
 	About, Controller string
 	// Note is in the message of condition ServiceProgrammed.
@@ -79,7 +79,7 @@ func (f *fixture) createClass(controller string) {
 	f.t.Cleanup(func() { _ = f.direct.Delete(context.Background(), class) })
 }
 
-// answers plays a controller, which has answered in this way to the route of generation 2.
+// answers plays a controller, which has given the route of generation 2 this answer.
 func (f *fixture) answers(recorded recordedAnswer) {
 	f.t.Helper()
 	route := f.httpRoute()

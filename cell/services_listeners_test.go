@@ -12,9 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // at gives the Gateway listeners such as "https HTTPS *.example.com".
@@ -133,6 +135,43 @@ func TestANewRouteWithoutAListener(t *testing.T) {
 	f.nameListeners("http")
 	f.reconcile(f.routing(), "web")
 	f.wantListeners("http")
+}
+
+// TestARouteWithAFault: the same reconciler ends with the route, its changes and its addresses, whichever write fails, and keeps the
+// addresses in between.
+func TestARouteWithAFault(t *testing.T) {
+	t.Parallel()
+	testenv.EachWriteFails(t, func(t *testing.T, faults *testenv.Faults) {
+		f := newRouted(t, "shop.example.com")
+		f.createGateway()
+		f.address("203.0.113.7")
+		r := f.routing(faults.Client(f.cached))
+		request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: f.namespace, Name: "web"}}
+		follow := func(addresses string) {
+			t.Helper()
+			for range 2 {
+				faults.Reconcile(t, func() error {
+					f.sync()
+					_, err := r.Reconcile(t.Context(), request)
+					return err
+				})
+			}
+			f.wantAddresses(addresses)
+		}
+		follow("")
+		f.answer("Accepted True Accepted")
+		f.clock.SetTime(now.Add(5 * time.Second))
+		follow("203.0.113.7")
+		f.nameListeners("http")
+		f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Service.Hostnames = []string{"new.example.com"} })
+		follow("203.0.113.7")
+		f.wantListeners("http")
+		f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Service.Exposure, d.Spec.Service.Hostnames = "", nil })
+		follow("")
+		if f.httpRoute() != nil {
+			t.Error("the route is still there")
+		}
+	})
 }
 
 // TestAListenerThatRefuses: a name that only another listener has, or one that refuses the route, does not get the addresses.

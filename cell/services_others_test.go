@@ -16,7 +16,7 @@ import (
 )
 
 // TestServiceFieldsOfOthers: fields that no Workload has, and optional ones that the Workload does not set, belong to whoever
-// sets them in the cell. What the Workload has set is removed with its field, and only that.
+// sets them in the cell. The agent removes a field that the Workload has set and does not set any more.
 func TestServiceFieldsOfOthers(t *testing.T) {
 	f := newFixture(t)
 	f.deployment(1, serving(1, 80))
