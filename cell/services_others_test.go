@@ -5,9 +5,11 @@ package cell_test
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -76,5 +78,26 @@ func TestServiceOwnersOfOthers(t *testing.T) {
 	}
 	if owners := f.serviceExport().GetOwnerReferences(); len(owners) != 3 {
 		t.Errorf("owners %+v", owners)
+	}
+}
+
+// TestRouteFieldsOfOthers: a filter that another party adds to the rule of a route stays while the agent changes other fields.
+func TestRouteFieldsOfOthers(t *testing.T) {
+	f := newAttached(t, "shop.example.com")
+	route := f.httpRoute()
+	rules, _, _ := unstructured.NestedSlice(route.Object, "spec", "rules")
+	rules[0].(map[string]any)["filters"] = []any{map[string]any{
+		"type": "ResponseHeaderModifier", "responseHeaderModifier": map[string]any{"remove": []any{"Server"}},
+	}}
+	route.Object["spec"].(map[string]any)["rules"] = rules
+	f.update(route)
+	f.after(time.Minute)
+	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Service.Hostnames = []string{"new.example.com"} })
+	f.after(2 * time.Minute)
+	got := f.httpRoute()
+	rules, _, _ = unstructured.NestedSlice(got.Object, "spec", "rules")
+	names, _, _ := unstructured.NestedStringSlice(got.Object, "spec", "hostnames")
+	if rules[0].(map[string]any)["filters"] == nil || names[0] != "new.example.com" {
+		t.Errorf("route %+v", got.Object["spec"])
 	}
 }

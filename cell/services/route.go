@@ -6,6 +6,7 @@ package services
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -242,21 +243,35 @@ func (s *scope) keepRoute(ctx context.Context, desired *unstructured.Unstructure
 		return existing, nil
 	}
 	owners := ownersOf(existing, desired.GetOwnerReferences())
-	spec, _ := desired.Object["spec"].(map[string]any)
-	stored, _ := existing.Object["spec"].(map[string]any)
-	attached := spec["parentRefs"] == nil || equality.Semantic.DeepEqual(stored["parentRefs"], spec["parentRefs"])
-	if attached && containsAll(stored, spec) && equality.Semantic.DeepEqual(existing.GetOwnerReferences(), owners) {
+	changed := changedFields(existing, desired)
+	if len(changed) == 0 && equality.Semantic.DeepEqual(existing.GetOwnerReferences(), owners) {
 		return existing, nil
 	}
 	values := map[string]any{"/metadata/resourceVersion": existing.GetResourceVersion(), "/metadata/ownerReferences": owners}
-	for name, value := range spec {
-		values["/spec/"+name] = value
-	}
+	maps.Copy(values, changed)
 	before := existing.DeepCopy()
 	if err := apply.Replace(ctx, s.Client, FieldManager, existing, values); err != nil {
 		return before, err
 	}
 	return existing, nil
+}
+
+// changedFields are the fields of the spec that a stored route has otherwise than the desired one, by their JSON paths. Parents have no
+// fields of others: one for the whole Gateway lacks the name of a listener.
+func changedFields(existing, desired *unstructured.Unstructured) map[string]any {
+	stored, _ := existing.Object["spec"].(map[string]any)
+	spec, _ := desired.Object["spec"].(map[string]any)
+	changed := map[string]any{}
+	for name, value := range spec {
+		same := containsAll(stored[name], value)
+		if name == "parentRefs" {
+			same = equality.Semantic.DeepEqual(stored[name], value)
+		}
+		if !same {
+			changed["/spec/"+name] = value
+		}
+	}
+	return changed
 }
 
 // containsAll reports whether a stored value has all that is wanted. The API server adds defaults to maps.
