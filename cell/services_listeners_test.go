@@ -174,7 +174,8 @@ func TestARouteWithAFault(t *testing.T) {
 	})
 }
 
-// TestAListenerThatRefuses: a name that only another listener has, or one that refuses the route, does not get the addresses.
+// TestAListenerThatRefuses: a name that only another listener has, or one that refuses the route, does not get the addresses. One
+// controller that accepts for a listener is enough.
 func TestAListenerThatRefuses(t *testing.T) {
 	f := newRouted(t, "a.apps.example.com", "shop.example.com", "www.example.org")
 	f.createGateway()
@@ -188,7 +189,10 @@ func TestAListenerThatRefuses(t *testing.T) {
 		parents[0].(map[string]any)["parentRef"].(map[string]any)["sectionName"] = "apps"
 		refusal["parentRef"].(map[string]any)["sectionName"] = "shop"
 		refusal["conditions"].([]any)[0].(map[string]any)["status"] = "False"
-		return []any{refusal, parents[0]}
+		removed := copied(refusal)
+		removed["controllerName"] = "removed.example.com/controller"
+		removed["parentRef"].(map[string]any)["sectionName"] = "apps"
+		return []any{removed, refusal, parents[0]}
 	})
 	f.after(0)
 	f.wantAddresses("203.0.113.7")

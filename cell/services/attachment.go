@@ -46,23 +46,25 @@ type answer struct {
 	accepted *metav1.Condition
 	// problem describes a condition that is False.
 	problem string
-	// refusing are the names of the listeners with a problem.
-	refusing []string
+	// refusing has the listeners that have a problem, by name.
+	refusing map[string]bool
 }
 
 // answer returns the answer about a route. Without one it is empty.
-func (a *attachment) answer(route *unstructured.Unstructured) (result answer) {
+func (a *attachment) answer(route *unstructured.Unstructured) answer {
+	result := answer{refusing: map[string]bool{}}
 	for _, entry := range mapsOf(route.Object, "status", "parents") {
 		if !a.counts(entry, route) {
 			continue
 		}
 		accepted, problem := a.answerOf(entry, route.GetGeneration())
-		if problem != "" {
-			result.problem = cmp.Or(result.problem, problem)
-			result.refusing = append(result.refusing, textOf(entry, "parentRef", "sectionName"))
+		listener := textOf(entry, "parentRef", "sectionName")
+		if _, known := result.refusing[listener]; problem != "" && !known {
+			result.refusing[listener] = true
 		}
-		if result.accepted == nil {
-			result.accepted = accepted
+		result.problem = cmp.Or(result.problem, problem)
+		if accepted != nil {
+			result.accepted, result.refusing[listener] = accepted, false
 		}
 	}
 	return result
@@ -174,12 +176,12 @@ func isNamed(route *unstructured.Unstructured, listener string) bool {
 
 // unrouted are the host names of a route for which no listener has it: a route counts as accepted if one of its names
 // has a listener. all reports that no name has one.
-func (a *attachment) unrouted(route *unstructured.Unstructured, refusing []string) (names []string, all bool) {
+func (a *attachment) unrouted(route *unstructured.Unstructured, refusing map[string]bool) (names []string, all bool) {
 	names, _, _ = unstructured.NestedStringSlice(route.Object, "spec", "hostnames")
 	asked := len(names)
 	for _, listener := range mapsOf(a.gateway.Object, "spec", "listeners") {
 		name := textOf(listener, "name")
-		if isNamed(route, name) && !slices.Contains(refusing, name) && a.admits(listener, route.GetNamespace()) {
+		if isNamed(route, name) && !refusing[name] && a.admits(listener, route.GetNamespace()) {
 			host := textOf(listener, "hostname")
 			names = slices.DeleteFunc(names, func(name string) bool { return matches(host, name) })
 		}
