@@ -229,7 +229,7 @@ func ParseAddress(text string) (v1alpha.EndpointAddress, error) {
 	switch name := strings.TrimSuffix(strings.ToLower(text), "."); {
 	case err == nil && (ip.Zone() != "" || ip.Is4In6()):
 		return v1alpha.EndpointAddress{}, errors.New("is no plain IP address")
-	case err == nil && !global(ip):
+	case err == nil && !Global(ip):
 		return v1alpha.EndpointAddress{}, errors.New("is an unspecified, loopback, link-local, multicast or reserved address")
 	case err == nil:
 		return v1alpha.EndpointAddress{Type: v1alpha.EndpointAddressIP, Value: ip.String()}, nil
@@ -242,12 +242,20 @@ func ParseAddress(text string) (v1alpha.EndpointAddress, error) {
 	}
 }
 
-// reserved are ranges that are never the address of a load balancer: "this network" and the former class E with the
-// broadcast address.
-var reserved = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4")}
+// reserved are ranges that are never the address of a load balancer: "this network", the former class E with the broadcast address,
+// prefixes of IPv6 with an IPv4 address inside, and the addresses, not link-local, at which clouds give machines their credentials.
+var reserved = ranges("0.0.0.0/8", "240.0.0.0/4", "::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16",
+	"100.100.100.200/32", "168.63.129.16/32", "fd00:ec2::/32")
 
-// global reports whether an address can be reached from another network, which may be a private one.
-func global(ip netip.Addr) bool {
+func ranges(texts ...string) (list []netip.Prefix) {
+	for _, text := range texts {
+		list = append(list, netip.MustParsePrefix(text))
+	}
+	return list
+}
+
+// Global reports whether an address can be reached from another network, which may be a private one.
+func Global(ip netip.Addr) bool {
 	return ip.IsGlobalUnicast() && !slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
