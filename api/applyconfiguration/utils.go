@@ -171,6 +171,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.SchedulingGateApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("ServicePort"):
 		return &apiv1alpha.ServicePortApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("ServiceProbe"):
+		return &apiv1alpha.ServiceProbeApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("SessionInstanceReference"):
 		return &apiv1alpha.SessionInstanceReferenceApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("SessionLogOptions"):

@@ -57,6 +57,31 @@ type WorkloadService struct {
 	// +kubebuilder:validation:items:MaxLength=253
 	// +kubebuilder:validation:items:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Hostnames []string `json:"hostnames,omitempty"`
+
+	// probe is the request by which the hub asks whether an address of the Workload answers. It needs another exposure than
+	// Cluster. Without it, an address answers if it accepts a connection: at the first TCP port of ports or, with exposure Gateway,
+	// at the port of the Gateway or port 80.
+	// +optional
+	Probe *ServiceProbe `json:"probe,omitempty"`
+}
+
+// ServiceProbe is a GET request to an address of a Workload, with a DNS name of the Workload as Host. The address answers if the
+// status is from 200 to 399; a redirect is not followed. The request is HTTPS, without a check of the certificate, at port 443, at a
+// port with appProtocol https, and at a Gateway unless its port is 80. Other requests are HTTP.
+type ServiceProbe struct {
+	// path of the request, with its query, such as /healthz.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^/[!-~]*$`
+	Path string `json:"path"`
+
+	// port of the Service that gets the request: one of ports, with protocol TCP. Without it, it is the first one. With exposure
+	// Gateway it must not be set: the Gateway gets the request.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port *int32 `json:"port,omitempty"`
 }
 
 // DefaultDrainSeconds is drainSeconds of a service that does not set it.

@@ -5,6 +5,9 @@ package validation
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -23,6 +26,8 @@ const (
 	maxServicePorts = 32
 	// maxHostnames is the most names in spec.service.hostnames.
 	maxHostnames = 8
+	// maxProbePath is the longest spec.service.probe.path, in bytes.
+	maxProbePath = 1024
 )
 
 // service validates the service of a Workload as Kubernetes validates a Service.
@@ -40,6 +45,7 @@ func (p *problems) service(at place, workload *v1alpha.Workload) {
 		p.add(ports, len(service.Ports), field.TooMany(ports.path, len(service.Ports), maxServicePorts))
 	}
 	p.exposure(at, service)
+	p.addressProbe(at.child("probe"), service)
 	if len(service.Hostnames) > maxHostnames {
 		list := at.child("hostnames")
 		p.add(list, len(service.Hostnames), field.TooMany(list.path, len(service.Hostnames), maxHostnames))
@@ -74,6 +80,52 @@ func (p *problems) exposure(at place, service *v1alpha.WorkloadService) {
 	if len(service.Hostnames) > 0 && !service.Exposed() {
 		p.invalid(at.child("hostnames"), len(service.Hostnames),
 			"needs exposure LoadBalancer or Gateway: a name has the addresses of load balancers")
+	}
+}
+
+// addressProbe validates the request by which the hub asks the addresses of a service.
+func (p *problems) addressProbe(at place, service *v1alpha.WorkloadService) {
+	probe := service.Probe
+	if probe == nil {
+		return
+	}
+	if !service.Exposed() {
+		p.invalid(at, probe.Path, "needs exposure LoadBalancer or Gateway: the hub asks addresses outside of cells")
+	}
+	path := at.child("path")
+	isControl := func(r rune) bool { return r <= ' ' || r > '~' }
+	_, err := url.ParseRequestURI(probe.Path)
+	switch {
+	case probe.Path == "":
+		p.required(path, "must be the path of a request, such as /healthz")
+	case len(probe.Path) > maxProbePath:
+		p.add(path, probe.Path, field.TooLong(path.path, "", maxProbePath))
+	case probe.Path[0] != '/':
+		p.invalid(path, probe.Path, "must begin with /")
+	case strings.ContainsFunc(probe.Path, isControl):
+		p.invalid(path, probe.Path, "must not have spaces, control characters or characters outside of ASCII: write them as %20")
+	case err != nil:
+		p.invalid(path, probe.Path, "must have two hexadecimal digits after each %")
+	}
+	p.addressPort(at.child("port"), service)
+}
+
+// addressPort validates the port of a probe: one that the service has outside of its cells.
+func (p *problems) addressPort(at place, service *v1alpha.WorkloadService) {
+	number := service.Probe.Port
+	has := slices.ContainsFunc(service.Ports, func(port v1alpha.ServicePort) bool {
+		return (number == nil || port.Port == *number) && ptr.Deref(port.Protocol, corev1.ProtocolTCP) == corev1.ProtocolTCP
+	})
+	switch {
+	case number == nil && !has:
+		p.required(at, "spec.service.ports has no port of TCP that could be asked")
+	case number == nil:
+	case len(validation.IsValidPortNum(int(*number))) > 0:
+		p.messages(at, fmt.Sprint(*number), validation.IsValidPortNum(int(*number)))
+	case service.Routed():
+		p.forbidden(at, *number, "with exposure Gateway, the port of the Gateway gets the request")
+	case !has:
+		p.invalid(at, *number, "must be a port of spec.service.ports with protocol TCP")
 	}
 }
 

@@ -128,6 +128,54 @@ func TestService(t *testing.T) {
 	})
 }
 
+// TestServiceProbe: a request that the hub cannot send to an address of the Workload is refused with its field.
+func TestServiceProbe(t *testing.T) {
+	const at = "spec.service.probe"
+	ports := func(w *v1alpha.Workload) {
+		served(v1alpha.ServicePort{Name: "dns", Port: 53, Protocol: new(corev1.ProtocolUDP)}, v1alpha.ServicePort{Name: "web", Port: 80})(w)
+	}
+	probed := func(path string, port *int32) func(*v1alpha.Workload) {
+		return func(w *v1alpha.Workload) {
+			exposed(ports)(w)
+			w.Spec.Service.Probe = &v1alpha.ServiceProbe{Path: path, Port: port}
+		}
+	}
+	routed := func(port *int32) func(*v1alpha.Workload) {
+		return func(w *v1alpha.Workload) {
+			served(v1alpha.ServicePort{Port: 80})(w)
+			w.Spec.Service.Exposure, w.Spec.Service.Probe = v1alpha.ServiceExposureGateway, &v1alpha.ServiceProbe{Path: "/", Port: port}
+		}
+	}
+	checkRules(t, []rule{
+		{"a path", nil, probed("/healthz?deep=1&a=%20", nil), nil},
+		{"a path with two slashes", nil, probed("//a", nil), nil},
+		{"a port of the service", nil, probed("/", new(int32(80))), nil},
+		{"a Gateway", nil, routed(nil), nil},
+		{"a port of a Gateway", nil, routed(new(int32(80))), []string{at + ".port " + forbidden}},
+		{"no path", nil, probed("", nil), []string{at + ".path " + required}},
+		{"a path without a slash", nil, probed("healthz", nil), []string{at + ".path " + invalid}},
+		{"another host", nil, probed("http://example.com/", nil), []string{at + ".path " + invalid}},
+		{"the longest path", nil, probed("/"+strings.Repeat("a", maxProbePath-1), nil), nil},
+		{"a longer path", nil, probed("/"+strings.Repeat("a", maxProbePath), nil), []string{at + ".path " + tooLong}},
+		{"a second header", nil, probed("/ HTTP/1.1\r\nX: y", nil), []string{at + ".path " + invalid}},
+		{"a control character", nil, probed("/\x7f", nil), []string{at + ".path " + invalid}},
+		{"a letter outside of ASCII", nil, probed("/ä", nil), []string{at + ".path " + invalid}},
+		{"half a character", nil, probed("/%2", nil), []string{at + ".path " + invalid}},
+		{"port 0", nil, probed("/", new(int32(0))), []string{at + ".port " + invalid}},
+		{"port 65536", nil, probed("/", new(int32(65536))), []string{at + ".port " + invalid}},
+		{"another port than the service's", nil, probed("/", new(int32(81))), []string{at + ".port " + invalid}},
+		{"a port of UDP", nil, probed("/", new(int32(53))), []string{at + ".port " + invalid}},
+		{"no port of TCP", nil, func(w *v1alpha.Workload) {
+			probed("/", nil)(w)
+			w.Spec.Service.Ports = w.Spec.Service.Ports[:1]
+		}, []string{at + ".port " + required}},
+		{"a service that is not exposed", nil, func(w *v1alpha.Workload) {
+			probed("/", nil)(w)
+			w.Spec.Service.Exposure = v1alpha.ServiceExposureCluster
+		}, []string{at + " " + invalid}},
+	})
+}
+
 // TestServiceOfAnUpdate: a Workload whose name is no Service's keeps working, and gets no service.
 func TestServiceOfAnUpdate(t *testing.T) {
 	before := sandbox()

@@ -118,8 +118,8 @@ func (p *Plan) serve(existing *v1alpha.WorkloadDeployment, spec *v1alpha.Workloa
 	if service == nil {
 		return
 	}
-	// hub/names reads the names from the Workload: a change of a name changes no deployment, unless it is of a route.
-	service.Hostnames = p.routes()
+	// hub/names reads the names and the probe from the Workload: a change of them changes no deployment, unless it is of a route.
+	service.Hostnames, service.Probe = p.routes(), nil
 	spec.Service, spec.ServiceGeneration = service, p.Workload.Generation
 	switch {
 	case p.withdrawing:

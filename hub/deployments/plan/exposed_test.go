@@ -48,6 +48,12 @@ func TestServiceInDeployments(t *testing.T) {
 	if strings.Join(before, " ") != strings.Join(after, " ") {
 		t.Error("a default that is written changes the deployments")
 	}
+	probed, _ := change(func(w *v1alpha.Workload) {
+		w.Spec.Service.Probe = &v1alpha.ServiceProbe{Path: "/ready", Port: new(int32(80))}
+	})
+	if strings.Join(before, " ") != strings.Join(probed, " ") {
+		t.Error("a probe, which the hub reads from the Workload alone, changes the deployments")
+	}
 	_, deployment := change(func(w *v1alpha.Workload) { w.Spec.MinReadySeconds = new(int32(3)) })
 	if deployment.Spec.MinReadySeconds == nil || deployment.Spec.ServiceGeneration != first.ServiceGeneration {
 		t.Errorf("another change makes generation %d of the service %d", first.ServiceGeneration, deployment.Spec.ServiceGeneration)

@@ -36,6 +36,10 @@ type WorkloadServiceApplyConfiguration struct {
 	// Each must be in a domain that the operator allows for the project. They need another exposure than
 	// Cluster. status.hostnames has the names that the Workload has.
 	Hostnames []string `json:"hostnames,omitempty"`
+	// probe is the request by which the hub asks whether an address of the Workload answers. It needs another exposure than
+	// Cluster. Without it, an address answers if it accepts a connection: at the first TCP port of ports or, with exposure Gateway,
+	// at the port of the Gateway or port 80.
+	Probe *ServiceProbeApplyConfiguration `json:"probe,omitempty"`
 }
 
 // WorkloadServiceApplyConfiguration constructs a declarative configuration of the WorkloadService type for use with
@@ -96,5 +100,13 @@ func (b *WorkloadServiceApplyConfiguration) WithHostnames(values ...string) *Wor
 	for i := range values {
 		b.Hostnames = append(b.Hostnames, values[i])
 	}
+	return b
+}
+
+// WithProbe sets the Probe field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Probe field is set to the value of the last call.
+func (b *WorkloadServiceApplyConfiguration) WithProbe(value *ServiceProbeApplyConfiguration) *WorkloadServiceApplyConfiguration {
+	b.Probe = value
 	return b
 }
