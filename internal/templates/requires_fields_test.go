@@ -54,7 +54,7 @@ var notRequired = map[string]string{
 	"ImageDiskPopulator": refused, "FilesystemDiskPopulator": refused,
 
 	// Fields that only the hub reads.
-	"WorkloadRollout": hub, "OnDataChange": hub,
+	"WorkloadRollout": hub, "OnDataChange": hub, "ServiceProbe": hub,
 }
 
 const (
