@@ -3,13 +3,13 @@
 
 package fair
 
-// Turns takes things out of those that wait: one of each party, then a second one of each, until it has most things, or each of
-// every party. A party that has many things takes what the others leave. It deletes the parties without further things from waiting.
-func Turns[Party comparable, Thing any](waiting map[Party][]Thing, most, each int) []Thing {
+// Turns takes at most count things out of the waiting ones: one of each party, then a second one of each, and so on. A party with many
+// things gets what the others leave. It deletes the parties without further things from waiting.
+func Turns[Party comparable, Thing any](waiting map[Party][]Thing, count int) []Thing {
 	var taken []Thing
-	for round := 0; round < each && len(waiting) > 0; round++ {
+	for round := 0; len(waiting) > 0; round++ {
 		for party, things := range waiting {
-			if len(taken) >= most {
+			if len(taken) >= count {
 				return taken
 			}
 			if round >= len(things) {
