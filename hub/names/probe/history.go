@@ -1,0 +1,65 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+// Answer is the state of an address, as far as this replica knows.
+type Answer int
+
+const (
+	// Unknown is an address that has never answered this replica, or that it must not ask. Nothing can be concluded: maybe the replica
+	// cannot reach addresses.
+	Unknown Answer = iota
+	// Answers is an address that answers, or has not failed often enough.
+	Answers
+	// Lost is an address that answered and has failed fall times in a row while others answered.
+	Lost
+)
+
+// fall is the number of failures after which an address is Lost, and rise the number of answers after which it is not any more.
+const fall, rise = 3, 2
+
+// outcome is the result of one question.
+type outcome int
+
+const (
+	// notAsked is a question that did not leave the replica, such as of a name that does not resolve. It changes nothing.
+	notAsked outcome = iota
+	failed
+	answered
+)
+
+// history is the result of the questions to an address.
+type history struct {
+	answer Answer
+	// failures and answers are the ones in a row. witnessed counts the failures before which another address has answered: without such
+	// a witness, the fault may be the replica's own.
+	failures, witnessed, answers int
+}
+
+// after returns the history after another question. witnessed: another address has answered since the question before.
+func (h history) after(result outcome, witnessed bool) history {
+	switch result {
+	case notAsked:
+	case answered:
+		h.failures, h.witnessed, h.answers = 0, 0, h.answers+1
+		if h.answer != Lost || h.answers >= rise {
+			h.answer = Answers
+		}
+	case failed:
+		h.failures, h.answers = h.failures+1, 0
+		if witnessed {
+			h.witnessed++
+		}
+		if h.answer == Answers && h.witnessed >= fall {
+			h.answer = Lost
+		}
+	}
+	return h
+}
+
+// changes reports whether the next questions may change the answer. Failures without a witness are the replica's own after a while:
+// more questions do not help.
+func (h history) changes() bool {
+	return h.answer == Answers && h.failures > 0 && h.failures < 2*fall || h.answer == Lost && h.answers > 0
+}

@@ -1,0 +1,47 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import "testing"
+
+// TestHistory: a line of questions, and what is known after each of them. + is an answer, - a failure, x a failure without a witness,
+// and . a question that was not asked. U is Unknown, A Answers and L Lost.
+func TestHistory(t *testing.T) {
+	for name, test := range map[string]struct {
+		before          Answer
+		questions, want string
+	}{
+		"it never answers":                              {Unknown, "----------", "UUUUUUUUUU"},
+		"its first answer counts":                       {Unknown, "--+", "UUA"},
+		"three failures in a row":                       {Answers, "---", "AAL"},
+		"an answer between them":                        {Answers, "--+--+---", "AAAAAAAAL"},
+		"no question left the replica":                  {Answers, "......", "AAAAAA"},
+		"questions that were not asked, between":        {Answers, "-.-.-", "AAAAL"},
+		"the replica alone":                             {Answers, "xxxxxxxxxx", "AAAAAAAAAA"},
+		"the network returns, one question is too late": {Answers, "-xxxxxx-+", "AAAAAAAAA"},
+		"others answer, and it does not":                {Answers, "-xxx--", "AAAAAL"},
+		"two answers bring it back":                     {Answers, "---+-++", "AALLLLA"},
+		"it flaps while it is lost":                     {Answers, "---+-+-+-", "AALLLLLLL"},
+		"a stored record says that it is lost":          {Lost, "--+..+", "LLLLLA"},
+		"after its return it has three failures again":  {Lost, "++--+---", "LAAAAAAL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, got := history{answer: test.before}, ""
+			for _, question := range test.questions {
+				switch question {
+				case '+':
+					h = h.after(answered, true)
+				case '-', 'x':
+					h = h.after(failed, question == '-')
+				default:
+					h = h.after(notAsked, true)
+				}
+				got += string("UAL"[h.answer])
+			}
+			if got != test.want {
+				t.Errorf("%s gives %s, want %s", test.questions, got, test.want)
+			}
+		})
+	}
+}

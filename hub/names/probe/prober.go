@@ -1,0 +1,349 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"context"
+	"hash/fnv"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/hub/fair"
+)
+
+const (
+	// tick is the interval in which due questions begin.
+	tick = 100 * time.Millisecond
+	// retryAfter is the time between two questions while an answer may change.
+	retryAfter = time.Second
+	// seldom is the number of intervals between two questions to an address that has never answered.
+	seldom = 6
+	// resolvedFor is how long the addresses of a host name that answers are used.
+	resolvedFor = 30 * time.Second
+	// atOnce is the most questions that wait for an answer, of all projects.
+	atOnce = 1024
+	// maxTargets is the most addresses that are asked, and maxOfProject of one project. Further ones are Unknown.
+	maxTargets, maxOfProject = 32768, 4096
+)
+
+// Options configure a Prober.
+type Options struct {
+	// Interval is the interval in which each address is asked. 0: no address is asked, and all are Unknown.
+	Interval time.Duration
+	// Servers are the hosts or URLs of the replica's own API servers, to which it sends no question.
+	Servers []string
+	Clock   clock.Clock
+}
+
+// Prober asks the addresses of Workloads. Create it with New. It is safe for concurrent use, and a nil one asks nothing.
+//
+// A replica that cannot reach addresses concludes nothing: an address that has never answered it is Unknown. A replica that ceases to
+// reach addresses concludes nothing either: a failure counts only if another address has answered since the question before.
+type Prober struct {
+	interval time.Duration
+	clock    clock.Clock
+	rule     *rule
+	asker    asker
+	// question is ask. Tests of the timing have a network of their own.
+	question func(ctx context.Context, r *record) outcome
+
+	mu sync.Mutex
+	// queues get the requests of Workloads whose addresses change, by engaged project. left are the projects that were engaged and are
+	// not any more.
+	queues map[multicluster.ClusterName]queue
+	left   map[multicluster.ClusterName]bool
+	// wanted are the targets of each Workload, and records the addresses that are asked. created counts these by project.
+	wanted  map[mcreconcile.Request]map[Target]bool
+	records map[Target]*record
+	created map[multicluster.ClusterName]int
+	// running counts the questions without an answer yet.
+	running int
+	// witnessed is when an address last answered. wantsWitness: an address has failed, and another one is asked at once. fallen are the
+	// cities in which an address has failed first: their others are asked at once.
+	witnessed    time.Time
+	wantsWitness bool
+	fallen       map[string]bool
+}
+
+type queue = workqueue.TypedRateLimitingInterface[mcreconcile.Request]
+
+// record is an address that is asked.
+type record struct {
+	Target
+	history
+	// of are the Workloads that want the address, and project the one of the first.
+	of      map[mcreconcile.Request]bool
+	project multicluster.ClusterName
+	// due is when it is asked next, begun and ended when it was asked last.
+	due, begun, ended time.Time
+	asking            bool
+	// ips are the IP addresses that were found at foundAt; resolved: they are a host name's. Only the question that runs uses them.
+	ips      []netip.Addr
+	resolved bool
+	foundAt  time.Time
+}
+
+// New returns a Prober, which asks when it is started.
+func New(o Options) *Prober {
+	rule := newRule(o.Servers)
+	p := &Prober{
+		interval: o.Interval, clock: o.Clock, rule: rule, asker: asker{allows: rule.allows, resolve: net.DefaultResolver.LookupNetIP},
+		queues: map[multicluster.ClusterName]queue{}, left: map[multicluster.ClusterName]bool{},
+		wanted: map[mcreconcile.Request]map[Target]bool{}, records: map[Target]*record{},
+		created: map[multicluster.ClusterName]int{}, fallen: map[string]bool{},
+	}
+	p.question = p.ask
+	return p
+}
+
+// Set replaces the targets of a Workload. A target without an answer yet for which lost returns true is Lost until it answers: a
+// replica that starts must not take an address back that the stored record has left out. lost may be nil.
+func (p *Prober) Set(workload mcreconcile.Request, targets []Target, lost func(Target) bool) {
+	if p == nil || p.interval == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.left[workload.ClusterName] {
+		// The reconcile was running when the project was disengaged. Its targets would never be forgotten.
+		return
+	}
+	wanted := map[Target]bool{}
+	for _, target := range targets {
+		r := p.want(workload, target)
+		if wanted[target] = true; r != nil && r.answer == Unknown && lost != nil && lost(target) {
+			r.answer = Lost
+		}
+	}
+	p.keep(workload, wanted)
+}
+
+// want adds a target of a Workload. It returns nil beyond the bounds. p.mu is held.
+func (p *Prober) want(workload mcreconcile.Request, target Target) *record {
+	r, project := p.records[target], workload.ClusterName
+	if r == nil {
+		if len(p.records) >= maxTargets || p.created[project] >= maxOfProject {
+			return nil
+		}
+		r = &record{Target: target, of: map[mcreconcile.Request]bool{}, project: project}
+		r.due = p.next(r, p.clock.Now())
+		p.records[target] = r
+		p.created[project]++
+	}
+	r.of[workload] = true
+	return r
+}
+
+// keep releases the targets that a Workload does not want any more. p.mu is held.
+func (p *Prober) keep(workload mcreconcile.Request, wanted map[Target]bool) {
+	for target := range p.wanted[workload] {
+		r := p.records[target]
+		if r == nil || wanted[target] {
+			continue
+		}
+		if delete(r.of, workload); len(r.of) > 0 {
+			continue
+		}
+		delete(p.records, target)
+		if p.created[r.project]--; p.created[r.project] == 0 {
+			delete(p.created, r.project)
+		}
+	}
+	if p.wanted[workload] = wanted; len(wanted) == 0 {
+		delete(p.wanted, workload)
+	}
+}
+
+// Forget drops the targets of a Workload.
+func (p *Prober) Forget(workload mcreconcile.Request) { p.Set(workload, nil, nil) }
+
+// Answer returns what is known of targets together: Answers if one of them does, Lost if all of them are.
+func (p *Prober) Answer(targets ...Target) Answer {
+	if p == nil || len(targets) == 0 {
+		return Unknown
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	result := Lost
+	for _, target := range targets {
+		switch r := p.records[target]; {
+		case r == nil || r.answer == Unknown:
+			result = Unknown
+		case r.answer == Answers:
+			return Answers
+		}
+	}
+	return result
+}
+
+// Lost counts the addresses that are Lost.
+func (p *Prober) Lost() (count int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.records {
+		if r.answer == Lost {
+			count++
+		}
+	}
+	return count
+}
+
+// ForCluster implements the source of a multicluster controller: it requests the Workloads of each address whose answer changes. A
+// project that is disengaged is forgotten.
+func (p *Prober) ForCluster(project multicluster.ClusterName, _ cluster.Cluster) (source.TypedSource[mcreconcile.Request], bool, error) {
+	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, target queue) error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.queues[project] = target
+		delete(p.left, project)
+		context.AfterFunc(ctx, func() { p.leave(project, target) })
+		return nil
+	}), true, nil
+}
+
+// leave forgets a project, unless it is engaged again.
+func (p *Prober) leave(project multicluster.ClusterName, engaged queue) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.queues[project] != engaged {
+		return
+	}
+	delete(p.queues, project)
+	p.left[project] = true
+	for workload := range p.wanted {
+		if workload.ClusterName == project {
+			p.keep(workload, nil)
+		}
+	}
+}
+
+// Start asks until ctx ends, and returns when no question is left.
+func (p *Prober) Start(ctx context.Context) error {
+	if p.interval == 0 {
+		return nil
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	learn := func(ctx context.Context) { p.rule.learn(ctx, p.asker.resolve) }
+	learn(ctx)
+	running.Go(func() { wait.UntilWithContext(ctx, learn, learnInterval) })
+	for {
+		for _, r := range p.begin() {
+			running.Go(func() { p.end(r, p.question(ctx, r)) })
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.clock.After(tick):
+		}
+	}
+}
+
+// begin returns the addresses that are asked now. Projects take turns.
+func (p *Prober) begin() []*record {
+	now := p.clock.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	due := map[multicluster.ClusterName][]*record{}
+	for _, r := range p.records {
+		if !r.asking && (p.hurries(r, now) || !r.due.After(now)) {
+			r.due = now
+			due[r.project] = append(due[r.project], r)
+		}
+	}
+	clear(p.fallen)
+	begun := fair.Turns(due, atOnce-p.running)
+	for _, r := range begun {
+		r.asking, r.begun = true, now
+	}
+	p.running += len(begun)
+	return begun
+}
+
+// hurries reports whether an address that answers is asked at once: one of its city has failed, or a failure elsewhere needs a
+// witness. p.mu is held.
+func (p *Prober) hurries(r *record, now time.Time) bool {
+	switch {
+	case r.answer != Answers || r.failures > 0:
+		return false
+	case p.fallen[r.City]:
+		return now.Sub(r.begun) >= retryAfter
+	}
+	wanted := p.wantsWitness
+	p.wantsWitness = false
+	return wanted
+}
+
+// ask asks one address. The addresses of a host name are resolved again after a failure: they may have changed.
+func (p *Prober) ask(ctx context.Context, r *record) outcome {
+	if len(r.ips) == 0 || p.clock.Since(r.foundAt) >= resolvedFor {
+		ips, resolved, err := p.asker.find(ctx, r.Address)
+		if err != nil {
+			return notAsked
+		}
+		r.ips, r.resolved, r.foundAt = ips, resolved, p.clock.Now()
+	}
+	result := p.asker.ask(ctx, &r.Target, r.ips, r.resolved)
+	if result != answered {
+		r.ips = nil
+	}
+	return result
+}
+
+// end records the result of a question, and requests the Workloads of an address whose answer has changed.
+func (p *Prober) end(r *record, result outcome) {
+	now := p.clock.Now()
+	requests := map[mcreconcile.Request]queue{}
+	p.mu.Lock()
+	before := r.answer
+	r.history = r.after(result, p.witnessed.After(r.ended))
+	r.asking, r.ended = false, now
+	p.running--
+	r.due = p.next(r, now)
+	if result == answered {
+		p.witnessed = now
+	} else if result == failed && before == Answers {
+		p.wantsWitness = true
+		p.fallen[r.City] = p.fallen[r.City] || r.failures == 1
+	}
+	if before != r.answer {
+		for workload := range r.of {
+			if target := p.queues[workload.ClusterName]; target != nil {
+				requests[workload] = target
+			}
+		}
+	}
+	p.mu.Unlock()
+	for workload, target := range requests {
+		target.Add(workload)
+	}
+}
+
+// next is when an address is asked next. Each has a time of its own in the interval, so that they are spread over it, also after many
+// of them were asked at once.
+func (p *Prober) next(r *record, now time.Time) time.Time {
+	if r.changes() {
+		return r.begun.Add(retryAfter)
+	}
+	if r.answer == Unknown && r.failures >= fall {
+		now = now.Add((seldom - 1) * p.interval)
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(r.Address + r.Host + r.Path))
+	due := now.Truncate(p.interval).Add(time.Duration(hash.Sum64() % uint64(p.interval))) //nolint:gosec // a positive interval
+	if !due.After(now) {
+		due = due.Add(p.interval)
+	}
+	return due
+}
