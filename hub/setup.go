@@ -38,6 +38,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/fair"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/hub/names"
+	"github.com/karmada-compute/karmada-compute/hub/names/probe"
 	"github.com/karmada-compute/karmada-compute/hub/networks"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
@@ -84,6 +85,8 @@ type Options struct {
 	Features featuregate.FeatureGate
 	// Names are the operator's settings for the DNS names of Workloads.
 	Names names.Settings
+	// Probe configures the questions to the addresses in these names. Its clock is the one below.
+	Probe probe.Options
 	// Metering reports the projects whose Instances need quota. Nil: no quota is configured.
 	Metering projects.Metering
 	// Concurrency is how many objects each controller reconciles at once.
@@ -188,6 +191,9 @@ func setUpNames(t Target, s *shared) error {
 	if err := s.setCities(t); err != nil {
 		return err
 	}
+	if _, err := t.newProber(); err != nil {
+		return err
+	}
 	local := t.Manager.GetLocalManager()
 	r := &names.Reconciler{
 		Settings: t.Options.Names, Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
@@ -197,22 +203,6 @@ func setUpNames(t Target, s *shared) error {
 		Owners: t.Options.Owners, Namespaces: s.namespaces, Lacking: cells.LackingOf(s.hub(t)), Clock: t.Options.Clock,
 	}
 	return r.Register(t.Manager, t.controller(), t.wrap)
-}
-
-// drain is how long the Instances of a city run, by default, after the city has begun to leave the names.
-func (t Target) drain() time.Duration {
-	if !t.Options.Names.Rules.Any() {
-		return 0
-	}
-	return naming.DrainFor(t.Options.Names.TTL)
-}
-
-// storedNames reads the names that the hub has stored. It is nil where Workloads have no names.
-func (t Target) storedNames() deployments.Names {
-	if !t.Options.Names.Rules.Any() {
-		return nil
-	}
-	return &names.Stored{APIReader: t.Manager.GetLocalManager().GetAPIReader(), Namespace: t.Options.Namespace}
 }
 
 // binder is nil where the feature is off.

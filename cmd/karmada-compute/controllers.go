@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
+	"github.com/karmada-compute/karmada-compute/hub/names/probe"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	hubprojects "github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/milo"
@@ -90,8 +92,21 @@ func (a *app) setUp(ctx context.Context, p *planes, o hub.Options, projects *mil
 	if o.Names, err = a.options.names.settings(); err != nil {
 		return nil, err
 	}
+	o.Probe = probe.Options{Interval: a.options.names.probeInterval, Servers: p.servers()}
 	o.Refusals, o.Namespace = hub.NewRefusals(projects, metrics.Registry), a.options.hub.namespace
 	return mgr, a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: o})
+}
+
+// servers are the API servers of this replica: the hub, Milo and the one of its own cluster.
+func (p *planes) servers() []string {
+	servers := []string{p.hub.Host}
+	if p.milo != nil {
+		servers = append(servers, p.milo.Host)
+	}
+	if host := os.Getenv("KUBERNETES_SERVICE_HOST"); host != "" {
+		servers = append(servers, host)
+	}
+	return servers
 }
 
 // provider engages the projects that have Workloads, or all of them.

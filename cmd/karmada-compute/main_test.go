@@ -49,7 +49,7 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 		"--profiling", "--metrics-bind-address=0",
 		"--webhook-url=https://user:password@example.com", "--admission-mode=guess", "--logging-format=guess",
 		"--names-pattern={project}.example.com", "--names-domain=shop", "--names-ttl=0s", "--names-property=aws/weight=100",
-		"--names-silent-share=101",
+		"--names-silent-share=101", "--names-probe-interval=999ms",
 	})
 	err := command.Execute()
 	if err == nil {
@@ -58,7 +58,7 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 	for _, flag := range []string{
 		"kubeconfig", "milo-kubeconfig", "kube-api-qps", "concurrency", "inventory-after", "controllers", "webhooks",
 		"profiling", "webhook-url", "admission-mode", "logging-format",
-		"names-pattern", "names-domain", "names-ttl", "names-property", "names-silent-share",
+		"names-pattern", "names-domain", "names-ttl", "names-property", "names-silent-share", "names-probe-interval",
 	} {
 		if !strings.Contains(err.Error(), "--"+flag) {
 			t.Errorf("--%s is not named in %v", flag, err)

@@ -22,7 +22,11 @@ type nameOptions struct {
 	domains, properties []string
 	ttl, returnAfter    time.Duration
 	silentShare         int
+	probeInterval       time.Duration
 }
+
+// maxProbeInterval is the longest interval in which addresses are asked: a later answer is of no use.
+const maxProbeInterval = time.Minute
 
 // maxTTL is the longest time that resolvers may use an answer, since drainSeconds is at most an hour.
 const maxTTL = 50 * time.Minute
@@ -41,6 +45,9 @@ func (o *nameOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.silentShare, "names-silent-share", 50,
 		"How many percent of the cities of a name may leave it because the hub does not hear from their cells. Further silent cities keep "+
 			"their addresses in the name while another city serves. From 0 to 100. The value must be the same on every replica.")
+	flags.DurationVar(&o.probeInterval, "names-probe-interval", 5*time.Second,
+		"How often this replica asks each address in a DNS name whether it answers. From 1s to 1m. 0: no address is asked. Use 0 if the "+
+			"replicas cannot reach the addresses.")
 	flags.StringArrayVar(&o.properties, "names-property", nil,
 		"Setting of the provider of DNS for the addresses of a city, as CITY:NAME=VALUE, such as *:aws/weight=100. City * is every "+
 			"city that no other setting names. With any setting, each city has records of its own with its code as set identifier. "+
@@ -53,7 +60,9 @@ func (o *nameOptions) settings() (names.Settings, error) {
 	if err != nil {
 		err = fmt.Errorf("--names-pattern and --names-domain: %w", err)
 	}
-	mistakes := []error{err, component.AtLeast("names-ttl", o.ttl, time.Second), component.AtLeast("names-return-after", o.returnAfter, 0)}
+	mistakes := []error{
+		err, component.AtLeast("names-ttl", o.ttl, time.Second), component.AtLeast("names-return-after", o.returnAfter, 0), o.checkProbe(),
+	}
 	if o.ttl > maxTTL {
 		mistakes = append(mistakes, fmt.Errorf("--names-ttl: %s is more than %s", o.ttl, maxTTL))
 	}
@@ -71,4 +80,11 @@ func (o *nameOptions) settings() (names.Settings, error) {
 		result.SetProperty(city, name, value)
 	}
 	return result, errors.Join(mistakes...)
+}
+
+func (o *nameOptions) checkProbe() error {
+	if o.probeInterval != 0 && (o.probeInterval < time.Second || o.probeInterval > maxProbeInterval) {
+		return fmt.Errorf("--names-probe-interval: %s is neither 0 nor from 1s to %s", o.probeInterval, maxProbeInterval)
+	}
+	return nil
 }

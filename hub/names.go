@@ -1,0 +1,44 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hub
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/karmada-compute/karmada-compute/hub/deployments"
+	"github.com/karmada-compute/karmada-compute/hub/names"
+	"github.com/karmada-compute/karmada-compute/hub/names/probe"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+)
+
+// newProber adds a Prober, with its metric.
+func (t Target) newProber() (*probe.Prober, error) {
+	o := t.Options.Probe
+	o.Clock = t.Options.Clock
+	prober := probe.New(o)
+	metrics.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "karmada_compute_names_lost_addresses",
+		Help: "Addresses in the DNS names of Workloads that answered this replica, and do not answer any more.",
+	}, func() float64 { return float64(prober.Lost()) }))
+	return prober, t.Manager.GetLocalManager().Add(prober)
+}
+
+// drain is how long the Instances of a city run, by default, after the city has begun to leave the names.
+func (t Target) drain() time.Duration {
+	if !t.Options.Names.Rules.Any() {
+		return 0
+	}
+	return naming.DrainFor(t.Options.Names.TTL)
+}
+
+// storedNames reads the names that the hub has stored. It is nil where Workloads have no names.
+func (t Target) storedNames() deployments.Names {
+	if !t.Options.Names.Rules.Any() {
+		return nil
+	}
+	return &names.Stored{APIReader: t.Manager.GetLocalManager().GetAPIReader(), Namespace: t.Options.Namespace}
+}
