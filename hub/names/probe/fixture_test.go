@@ -37,8 +37,8 @@ type network struct {
 	*Prober
 }
 
-// start starts a Prober that has engaged projects north and south, until the test ends.
-func start(t *testing.T) *network {
+// start starts a Prober that has engaged projects north and south, until the test ends. prepare changes it before.
+func start(t *testing.T, prepare ...func(*network)) *network {
 	t.Helper()
 	n := &network{
 		Prober: New(Options{Interval: interval, Clock: clock.RealClock{}}),
@@ -46,6 +46,9 @@ func start(t *testing.T) *network {
 		requests: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request]()),
 	}
 	n.question = n.answer
+	for _, f := range prepare {
+		f(n)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	n.engage(t, ctx, "south")
 	north, leave := context.WithCancel(ctx)

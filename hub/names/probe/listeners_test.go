@@ -30,9 +30,10 @@ func TestOnARealNetwork(t *testing.T) {
 	first, second := open("127.0.0.1:0"), open("127.0.0.1:0")
 	defer second.Close() //nolint:errcheck // a test's
 	synctest.Test(t, func(t *testing.T) {
-		n := start(t)
-		n.question = n.ask
-		n.asker.allows = func(ip netip.Addr, resolved bool) bool { return ip.IsLoopback() && !resolved }
+		n := start(t, func(n *network) {
+			n.question = n.ask
+			n.asker.allows = func(ip netip.Addr, resolved bool) bool { return ip.IsLoopback() && !resolved }
+		})
 		dies, stays := address(first), address(second)
 		n.Set(workload("north", "web"), []Target{dies, stays}, nil)
 		n.pass(2 * interval)
@@ -61,14 +62,19 @@ func TestAHostNameThatMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		n := start(t)
 		resolved, to := 0, "127.0.0.2"
-		n.question = n.ask
-		n.asker.allows = func(ip netip.Addr, resolved bool) bool { return ip.IsLoopback() }
-		n.asker.resolve = func(context.Context, string, string) ([]netip.Addr, error) {
-			resolved++
-			return []netip.Addr{netip.MustParseAddr(to)}, nil
-		}
+		n := start(t, func(n *network) {
+			n.question = n.ask
+			n.asker.allows = func(ip netip.Addr, _ bool) bool { return ip.IsLoopback() }
+			n.asker.resolve = func(context.Context, string, string) ([]netip.Addr, error) {
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				if resolved++; to == "" {
+					return nil, &net.DNSError{IsTimeout: true}
+				}
+				return []netip.Addr{netip.MustParseAddr(to)}, nil
+			}
+		})
 		named := Target{City: "DFW", Address: "lb.example.com", Ports: [2]int32{port}}
 		n.Set(workload("north", "web"), []Target{named, {City: "ORD", Address: "127.0.0.1", Ports: [2]int32{port}}}, nil)
 		n.pass(70 * time.Second)
@@ -78,16 +84,12 @@ func TestAHostNameThatMoves(t *testing.T) {
 		}
 		n.requested()
 		_ = earlier.Close()
-		to = "127.0.0.1"
-		n.pass(time.Minute)
+		n.change(func() { to = "127.0.0.1" }, time.Minute)
 		n.want(t, Answers, named)
 		if got := n.requested(); len(got) > 0 {
 			t.Error("it was lost for a moment")
 		}
-		n.asker.resolve = func(context.Context, string, string) ([]netip.Addr, error) {
-			return nil, &net.DNSError{IsTimeout: true}
-		}
-		n.pass(time.Minute)
+		n.change(func() { to = "" }, time.Minute)
 		n.want(t, Answers, named)
 	})
 }
