@@ -29,11 +29,11 @@ type network struct {
 	down, broken map[string]bool
 	cut          bool
 	// asked counts the questions by address, and most at once. times are when the questions began.
-	asked     map[string]int
-	now, most int
-	times     []time.Time
-	engaged   context.CancelFunc
-	requests  queue
+	asked      map[string]int
+	now, most  int
+	times      []time.Time
+	leaveNorth context.CancelFunc
+	requests   queue
 	*Prober
 }
 
@@ -52,7 +52,7 @@ func start(t *testing.T, prepare ...func(*network)) *network {
 	ctx, cancel := context.WithCancel(t.Context())
 	n.engage(t, ctx, "south")
 	north, leave := context.WithCancel(ctx)
-	n.engaged = leave
+	n.leaveNorth = leave
 	n.engage(t, north, "north")
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -59,10 +59,9 @@ type Prober struct {
 	question func(ctx context.Context, r *record) outcome
 
 	mu sync.Mutex
-	// queues get the requests of Workloads whose addresses change, by engaged project. left are the projects that were engaged and are
-	// not any more.
-	queues map[multicluster.ClusterName]queue
-	left   map[multicluster.ClusterName]bool
+	// engaged are the projects of this replica, and left the projects that were engaged and are not any more.
+	engaged map[multicluster.ClusterName]*engagement
+	left    map[multicluster.ClusterName]bool
 	// wanted are the targets of each Workload, and records the addresses that are asked. created counts these by project.
 	wanted  map[mcreconcile.Request]map[Target]bool
 	records map[Target]*record
@@ -77,6 +76,9 @@ type Prober struct {
 }
 
 type queue = workqueue.TypedRateLimitingInterface[mcreconcile.Request]
+
+// engagement has the queue for the Workloads of a project whose addresses change. Projects share one queue.
+type engagement struct{ queue }
 
 // record is an address that is asked.
 type record struct {
@@ -99,7 +101,7 @@ func New(o Options) *Prober {
 	rule := newRule(o.Servers)
 	p := &Prober{
 		interval: o.Interval, clock: o.Clock, rule: rule, asker: asker{allows: rule.allows, resolve: net.DefaultResolver.LookupNetIP},
-		queues: map[multicluster.ClusterName]queue{}, left: map[multicluster.ClusterName]bool{},
+		engaged: map[multicluster.ClusterName]*engagement{}, left: map[multicluster.ClusterName]bool{},
 		wanted: map[mcreconcile.Request]map[Target]bool{}, records: map[Target]*record{},
 		created: map[multicluster.ClusterName]int{}, fallen: map[string]bool{},
 	}
@@ -205,21 +207,22 @@ func (p *Prober) ForCluster(project multicluster.ClusterName, _ cluster.Cluster)
 	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, target queue) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.queues[project] = target
+		began := &engagement{target}
+		p.engaged[project] = began
 		delete(p.left, project)
-		context.AfterFunc(ctx, func() { p.leave(project, target) })
+		context.AfterFunc(ctx, func() { p.leave(project, began) })
 		return nil
-	}), true, nil
+	}), p != nil, nil
 }
 
 // leave forgets a project, unless it is engaged again.
-func (p *Prober) leave(project multicluster.ClusterName, engaged queue) {
+func (p *Prober) leave(project multicluster.ClusterName, ended *engagement) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.queues[project] != engaged {
+	if p.engaged[project] != ended {
 		return
 	}
-	delete(p.queues, project)
+	delete(p.engaged, project)
 	p.left[project] = true
 	for workload := range p.wanted {
 		if workload.ClusterName == project {
@@ -319,8 +322,8 @@ func (p *Prober) end(r *record, result outcome) {
 	}
 	if before != r.answer {
 		for workload := range r.of {
-			if target := p.queues[workload.ClusterName]; target != nil {
-				requests[workload] = target
+			if project := p.engaged[workload.ClusterName]; project != nil {
+				requests[workload] = project
 			}
 		}
 	}

@@ -163,6 +163,9 @@ func TestTurnedOff(t *testing.T) {
 	for _, p := range []*Prober{nil, New(Options{})} {
 		p.Set(workload("north", "web"), of("DFW", 1, 1), func(Target) bool { return true })
 		p.Forget(workload("north", "web"))
+		if _, engages, err := p.ForCluster("north", nil); engages != (p != nil) || err != nil {
+			t.Errorf("it engages: %v, %v", engages, err)
+		}
 		if got := p.Answer(of("DFW", 1, 1)...); got != Unknown || p != nil && len(p.records) > 0 {
 			t.Errorf("the answer is %d", got)
 		}
@@ -210,13 +213,13 @@ func TestADisengagedProject(t *testing.T) {
 		n.Set(workload("north", "web"), append(dfw, shared...), nil)
 		n.Set(workload("south", "web"), shared, nil)
 		n.pass(2 * interval)
-		n.engaged()
+		n.leaveNorth()
 		synctest.Wait()
 		n.Set(workload("north", "late"), dfw, nil)
 		n.want(t, Unknown, dfw...)
 		n.want(t, Answers, shared...)
-		if len(n.wanted) != 1 || len(n.records) != 1 || len(n.queues) != 1 {
-			t.Errorf("in memory are %v, %v, %v", n.wanted, n.records, n.queues)
+		if len(n.wanted) != 1 || len(n.records) != 1 || len(n.engaged) != 1 {
+			t.Errorf("in memory are %v, %v, %v", n.wanted, n.records, n.engaged)
 		}
 		n.engage(t, t.Context(), "north")
 		n.Set(workload("north", "web"), append(dfw, shared...), nil)
@@ -226,6 +229,23 @@ func TestADisengagedProject(t *testing.T) {
 		n.Forget(workload("south", "web"))
 		if len(n.wanted)+len(n.records)+len(n.created)+len(n.fallen) != 0 {
 			t.Errorf("in memory are %v, %v, %v, %v", n.wanted, n.records, n.created, n.fallen)
+		}
+	})
+}
+
+// TestAProjectThatReturnsAtOnce: the end of its earlier engagement, which is noticed later, forgets nothing of the new one, although a
+// controller has one queue for all.
+func TestAProjectThatReturnsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := start(t)
+		dfw := of("DFW", 1, 1)
+		n.engage(t, t.Context(), "north")
+		n.Set(workload("north", "web"), dfw, nil)
+		n.leaveNorth()
+		n.pass(2 * interval)
+		n.want(t, Answers, dfw...)
+		if got := n.requested(); len(got) != 1 {
+			t.Errorf("requested are %v", got)
 		}
 	})
 }
