@@ -130,3 +130,23 @@ func TestDrainOfASharedAddress(t *testing.T) {
 		t.Error("it waits for an address that stays")
 	}
 }
+
+// TestDrainBesideACityThatDoesNotServe: a name loses a city that leaves also while no other city serves, as long as one has an
+// address. The Instances wait for that.
+func TestDrainBesideACityThatDoesNotServe(t *testing.T) {
+	t.Parallel()
+	f, workload, stored := newNamed(t)
+	f.serve(t, "web-main-dfw", at("DFW", false, 0, "203.0.113.7"))
+	change(t, f, workload, inCities("DFW"))
+	f.mustReconcile(t)
+	f.after(t, 60*time.Second)
+	if f.leaving(t, "web-main-ord") {
+		t.Fatal("the Instances stop while the name has their city")
+	}
+	stored.addresses = []string{"203.0.113.7"}
+	f.after(t, time.Second)
+	f.after(t, 30*time.Second)
+	if !f.leaving(t, "web-main-ord") {
+		t.Error("the Instances do not stop")
+	}
+}

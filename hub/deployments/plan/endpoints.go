@@ -51,10 +51,12 @@ func endpointsOf(deployments map[string]*v1alpha.WorkloadDeployment) []v1alpha.C
 	return result
 }
 
-// merged is the endpoint of a city with two deployments: the addresses of the ones that serve, or of both.
+// merged is the endpoint of a city with two deployments: of the one that serves, or that traffic does not leave, or the addresses of
+// both.
 func merged(a, b *v1alpha.CityEndpoint) v1alpha.CityEndpoint {
-	if a.Serving != b.Serving {
-		if a.Serving {
+	leaves := func(e *v1alpha.CityEndpoint) bool { return e.Reason == v1alpha.EndpointLeaving }
+	if a.Serving != b.Serving || leaves(a) != leaves(b) {
+		if a.Serving || !b.Serving && leaves(b) {
 			return *a.DeepCopy()
 		}
 		return *b.DeepCopy()

@@ -38,10 +38,14 @@ func texts(endpoints []v1alpha.CityEndpoint) string {
 // TestEndpointsByCity: two deployments of one city have one endpoint, which serves if one of them does.
 func TestEndpointsByCity(t *testing.T) {
 	t.Parallel()
+	leaving := at("DFW", false, 3, "a")
+	leaving.Reason = v1alpha.EndpointLeaving
 	for name, test := range map[string]struct {
 		of   []v1alpha.CityEndpoint
 		want string
 	}{
+		"traffic leaves one":      {[]v1alpha.CityEndpoint{leaving, at("DFW", false, 1, "b")}, "DFW false 1 b; "},
+		"traffic leaves another":  {[]v1alpha.CityEndpoint{at("DFW", false, 1, "b"), leaving}, "DFW false 1 b; "},
 		"two cities":              {[]v1alpha.CityEndpoint{at("ORD", true, 1, "b"), at("DFW", false, 2, "a")}, "DFW false 2 a; ORD true 1 b; "},
 		"one of two serves":       {[]v1alpha.CityEndpoint{at("DFW", false, 1, "a"), at("DFW", true, 2, "b")}, "DFW true 2 b; "},
 		"the first of two serves": {[]v1alpha.CityEndpoint{at("DFW", true, 1, "a"), at("DFW", false, 2, "b")}, "DFW true 1 a; "},
@@ -93,6 +97,23 @@ func TestEndpointsOfAWorkload(t *testing.T) {
 		f.mustReconcile(t)
 		if got := texts(f.readWorkload(t).Status.Endpoints); got != test.want {
 			t.Errorf("exposure %q: endpoints %q, want %q", test.exposure, got, test.want)
+		}
+	}
+}
+
+// TestEndpointThatLeaves: traffic leaves a city also when it does not serve for another reason at that moment: its Instances will stop.
+func TestEndpointThatLeaves(t *testing.T) {
+	t.Parallel()
+	for _, serving := range []bool{true, false} {
+		d := v1alpha.WorkloadDeployment{Status: v1alpha.WorkloadDeploymentStatus{Endpoints: []v1alpha.CityEndpoint{at("DFW", serving, 2, "a")}}}
+		d.Spec.Service = &v1alpha.WorkloadService{Exposure: v1alpha.ServiceExposureLoadBalancer}
+		d.Annotations = map[string]string{v1alpha.AnnotationTrafficLeaves: testBegin.Add(3 * time.Minute).Format(time.RFC3339)}
+		if !serving {
+			d.Status.Endpoints[0].Reason, d.Status.Endpoints[0].Message = v1alpha.ReasonCellNotReady, "Karmada does not reach cell a"
+		}
+		want := map[bool]string{true: "DFW false 3 a; ", false: "DFW false 2 a; "}[serving]
+		if got := plan.Endpoints([]v1alpha.WorkloadDeployment{d}); texts(got) != want || got[0].Reason != v1alpha.EndpointLeaving || got[0].Message != "" {
+			t.Errorf("a city that serves, %t: %+v", serving, got)
 		}
 	}
 }

@@ -119,15 +119,16 @@ func (p *Plan) annotate(d *v1alpha.WorkloadDeployment, annotations map[string]st
 	p.deployments[d.Name] = &copied
 }
 
-// haveNamesLost reports whether no stored answer has an address of a deployment that no other deployment offers. If all
-// cities of a name leave, the name keeps its last answer and nothing waits for it.
+// haveNamesLost reports whether no stored answer has an address of a deployment that no other deployment offers. If no other
+// city of a name has an address, the name keeps its last answer and nothing waits for it.
 func (p *Plan) haveNamesLost(d *v1alpha.WorkloadDeployment) bool {
 	answers, known := p.Answers()
 	if !known {
 		return false
 	}
 	kept := p.keptBeside(d)
-	if p.Workload.DeletionTimestamp.IsZero() && p.Workload.Spec.Service.Exposed() && !p.ends(d) && !slices.ContainsFunc(kept, isServing) {
+	replaces := func(e v1alpha.CityEndpoint) bool { return len(e.Addresses) > 0 && (e.Serving || e.City != d.Spec.CityCode) }
+	if p.Workload.DeletionTimestamp.IsZero() && p.Workload.Spec.Service.Exposed() && !p.ends(d) && !slices.ContainsFunc(kept, replaces) {
 		return true
 	}
 	for i := range d.Status.Endpoints {
@@ -247,12 +248,16 @@ func leavesSince(d *v1alpha.WorkloadDeployment) (since time.Time, recorded bool)
 	return since, err == nil
 }
 
-// withoutLeaving is an endpoint of a deployment, which does not serve any more if traffic leaves it.
+// withoutLeaving is an endpoint of a deployment, which does not serve any more if traffic leaves it. Whatever else is the matter, its
+// Instances will stop.
 func withoutLeaving(d *v1alpha.WorkloadDeployment, endpoint v1alpha.CityEndpoint) v1alpha.CityEndpoint {
 	since, leaves := leavesSince(d)
-	if !leaves || !endpoint.Serving {
+	if !leaves || endpoint.Reason == v1alpha.EndpointLeaving {
 		return endpoint
 	}
-	endpoint.Serving, endpoint.Reason, endpoint.Since = false, v1alpha.EndpointLeaving, metav1.NewTime(since)
+	if endpoint.Serving {
+		endpoint.Since = metav1.NewTime(since)
+	}
+	endpoint.Serving, endpoint.Reason, endpoint.Message = false, v1alpha.EndpointLeaving, ""
 	return endpoint
 }
