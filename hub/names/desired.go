@@ -4,6 +4,7 @@
 package names
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -21,8 +22,11 @@ type Settings struct {
 	TTL time.Duration
 	// ReturnAfter is how long a city must have served before it is in a name again.
 	ReturnAfter time.Duration
-	// SilentShare is how many percent of the cities of a name leave it at most because the hub does not hear from their cells.
+	// SilentShare is how many percent of the cities of a name leave it at most because the hub does not hear from their cells. One
+	// city may always leave; 0: none.
 	SilentShare int
+	// PanicThreshold is how many percent of its cities a name keeps at least, whatever the hub does not hear or reach.
+	PanicThreshold int
 	// Properties are settings of a provider of DNS, such as aws/weight, by city. OtherCities has the settings of
 	// all other cities. With any, each city has records of its own, whose set identifier is the city.
 	Properties map[string]map[string]string
@@ -74,72 +78,108 @@ func (o *Settings) wishes(workload *v1alpha.Workload, project string) []wish {
 	return result
 }
 
-// answer returns the cities of a name: the cities that serve and have done so for ReturnAfter, or are in the answer before, and
-// the silent cities that stay. It is empty if no city serves. wait is how long until another city returns; 0: no city waits.
-//
-// A name is never without a city that serves: if none of them has served for long enough, all of them are in it.
-func (o *Settings) answer(
-	endpoints []v1alpha.CityEndpoint, before []string, now time.Time,
-) (cities []v1alpha.CityEndpoint, wait time.Duration) {
-	var all []v1alpha.CityEndpoint
-	for i := range endpoints {
-		cityEndpoint := &endpoints[i]
-		if !cityEndpoint.Serving || len(cityEndpoint.Addresses) == 0 {
-			continue
-		}
-		all = append(all, *cityEndpoint)
-		remaining := cityEndpoint.Since.Add(o.ReturnAfter).Sub(now)
-		switch {
-		case remaining <= 0 || slices.Contains(before, cityEndpoint.City):
-			cities = append(cities, *cityEndpoint)
-		case wait == 0 || remaining < wait:
-			wait = remaining
-		}
+// factOf is what the endpoint of a city tells about it. Only what a cell or an operator has said is evidence: any other reason, and no
+// reason, is silence.
+func factOf(endpoint *v1alpha.CityEndpoint) fact {
+	result := fact{city: endpoint.City, said: saysNothing, since: endpoint.Since.Time, addressed: len(endpoint.Addresses) > 0}
+	switch endpoint.Reason {
+	case v1alpha.EndpointLeaving:
+		result.said = saysLeaving
+	case v1alpha.ReasonReplicasNotReady, v1alpha.ReasonNodesCordoned, v1alpha.ReasonAwaitingAddress, v1alpha.ReasonAddressRefused,
+		v1alpha.ReasonNoMatchingLocation, v1alpha.ReasonProjectSuspended:
+		result.said = saysDown
 	}
-	if len(all) == 0 {
-		return nil, 0
+	if endpoint.Serving {
+		result.said = saysServing
 	}
-	if len(cities) == 0 {
-		cities, wait = all, 0
-	}
-	return append(cities, o.silent(endpoints, before)...), wait
+	return result
 }
 
-// silent returns the cities in the answer before that the hub does not hear from, and that are more than may leave for that. The
-// ones that have left already count first, and then the ones that are silent for longest.
-func (o *Settings) silent(endpoints []v1alpha.CityEndpoint, before []string) []v1alpha.CityEndpoint {
-	var quiet []v1alpha.CityEndpoint
-	for i := range endpoints {
-		cityEndpoint := &endpoints[i]
-		isUnheard := cityEndpoint.Reason == v1alpha.ReasonCellNotReady || cityEndpoint.Reason == v1alpha.ReasonReportOutdated
-		if !cityEndpoint.Serving && len(cityEndpoint.Addresses) > 0 && isUnheard {
-			quiet = append(quiet, *cityEndpoint)
+// withSilent adds an endpoint without a report for each exposed deployment that has none yet.
+func withSilent(endpoints []v1alpha.CityEndpoint, deployments []v1alpha.WorkloadDeployment) []v1alpha.CityEndpoint {
+	for i := range deployments {
+		d := &deployments[i]
+		isReported := func(e v1alpha.CityEndpoint) bool { return e.City == d.Spec.CityCode }
+		if d.DeletionTimestamp.IsZero() && d.Spec.Service.Exposed() && d.Annotations[v1alpha.AnnotationTrafficLeaves] == "" &&
+			!slices.ContainsFunc(endpoints, isReported) {
+			endpoints = append(endpoints, v1alpha.CityEndpoint{City: d.Spec.CityCode})
 		}
 	}
-	stays := func(city v1alpha.CityEndpoint) bool { return slices.Contains(before, city.City) }
-	slices.SortStableFunc(quiet, func(a, b v1alpha.CityEndpoint) int {
-		switch {
-		case !stays(a) && stays(b):
-			return -1
-		case stays(a) && !stays(b):
-			return 1
+	return endpoints
+}
+
+// answer returns the endpoints of the cities of an answer, the ones that are known to serve first: an alias is the one of the first
+// city. A city whose addresses are not known has the ones of the stored answer that no other city has.
+func (d *decision) answer(endpoints []v1alpha.CityEndpoint, stored spec) []v1alpha.CityEndpoint {
+	var result []v1alpha.CityEndpoint
+	for _, isNext := range []func(v verdict) bool{
+		func(v verdict) bool { return v.place == placeIn },
+		func(v verdict) bool { return v.place == placeDoubt && d.had(v.city) },
+		func(v verdict) bool { return v.place == placeDoubt && !d.had(v.city) },
+	} {
+		for i, v := range d.verdicts {
+			city := endpoints[i]
+			if len(city.Addresses) == 0 {
+				city.Addresses = stored.others(slices.Concat(endpoints, result), city.City)
+			}
+			if len(city.Addresses) == 0 {
+				city.Addresses = stored.others(endpoints, city.City)
+			}
+			if isNext(v) && len(city.Addresses) > 0 {
+				result = append(result, city)
+			}
 		}
-		return a.Since.Compare(b.Since.Time)
-	})
-	quiet = quiet[min(len(quiet), len(endpoints)*o.SilentShare/100):]
-	return slices.DeleteFunc(quiet, func(city v1alpha.CityEndpoint) bool { return !stays(city) })
+	}
+	return result
+}
+
+// others are addresses of a stored answer that are of no known city. Records with a set identifier are of that city alone.
+func (s spec) others(known []v1alpha.CityEndpoint, city string) []v1alpha.EndpointAddress {
+	var result []v1alpha.EndpointAddress
+	for _, record := range s.Endpoints {
+		kind := v1alpha.EndpointAddressIP
+		if record.RecordType == "CNAME" {
+			kind = v1alpha.EndpointAddressHostname
+		}
+		for _, target := range record.Targets {
+			address := v1alpha.EndpointAddress{Type: kind, Value: target}
+			isKnown := slices.ContainsFunc(known, func(e v1alpha.CityEndpoint) bool { return slices.Contains(e.Addresses, address) })
+			if !isKnown && (record.SetIdentifier == "" || record.SetIdentifier == city) && len(result) < naming.MaxAddresses {
+				result = append(result, address)
+			}
+		}
+	}
+	return result
+}
+
+// describe describes the answer. The endpoint of a city that is not in it has the reason.
+func (d *decision) describe() (reason, message string) {
+	var doubts []string
+	for _, v := range d.verdicts {
+		if v.place == placeDoubt {
+			doubts = append(doubts, fmt.Sprintf("%s (%s)", v.city, v.why))
+		}
+	}
+	cities := strings.Join(slices.Sorted(slices.Values(d.cities())), ", ")
+	switch {
+	case !d.serves:
+		return v1alpha.ReasonNoCityServes, "no city serves; the names keep the addresses of " + cities
+	case len(doubts) > 0:
+		return v1alpha.ReasonNamesProgrammed, fmt.Sprintf("the names have the addresses of %s; in doubt: %s", cities, strings.Join(doubts, ", "))
+	}
+	return v1alpha.ReasonNamesProgrammed, "the names have the addresses of " + cities
 }
 
 // records are the records of a name with the addresses of cities. leftOut are the cities whose addresses no record can
 // have: a name is either an alias of one host name, or has IP addresses.
 func (o *Settings) records(name string, cities []v1alpha.CityEndpoint) (records []endpoint, leftOut []string) {
-	numeric := slices.ContainsFunc(cities, func(cityEndpoint v1alpha.CityEndpoint) bool { return len(targets(&cityEndpoint)["CNAME"]) == 0 })
+	numeric := o.isNumeric(cities)
 	byType := map[string][]string{}
 	for i := range cities {
 		city, own := &cities[i], targets(&cities[i])
 		alias := own["CNAME"]
 		switch apart := len(o.Properties) > 0; {
-		case numeric && len(alias) > 0, !apart && len(byType["CNAME"]) > 0 && !slices.Equal(byType["CNAME"], alias):
+		case numeric == (len(alias) > 0), !apart && len(byType["CNAME"]) > 0 && !slices.Equal(byType["CNAME"], alias):
 			leftOut = append(leftOut, city.City)
 		case apart:
 			records = append(records, o.ofTypes(name, city.City, own)...)
@@ -152,6 +192,15 @@ func (o *Settings) records(name string, cities []v1alpha.CityEndpoint) (records 
 		}
 	}
 	return append(records, o.ofTypes(name, "", byType)...), leftOut
+}
+
+// isNumeric reports whether a name has IP addresses: a city has one. A city in doubt does not decide it while another one serves.
+func (*Settings) isNumeric(cities []v1alpha.CityEndpoint) bool {
+	isServing := func(city v1alpha.CityEndpoint) bool { return city.Serving }
+	anyServes := slices.ContainsFunc(cities, isServing)
+	return slices.ContainsFunc(cities, func(city v1alpha.CityEndpoint) bool {
+		return (isServing(city) || !anyServes) && len(targets(&city)["CNAME"]) == 0
+	})
 }
 
 // ofTypes are the records of a name for targets by type, with the properties of a city; "": of all cities together.

@@ -68,7 +68,7 @@ func newFixture(t *testing.T) *fixture {
 			Rules: naming.Hostnames{
 				Pattern: "{workload}.{namespace}.apps.example.com", Domains: map[string][]string{"north": {f.Namespace.Name + ".example"}},
 			},
-			TTL: 20 * time.Second, ReturnAfter: 30 * time.Second,
+			TTL: 20 * time.Second, ReturnAfter: 30 * time.Second, SilentShare: 33, PanicThreshold: 50,
 		},
 		Projects: f.Planes, Hub: f.Hub, APIReader: f.Hub, Records: &Records{Namespace: system}, Clock: f.clock,
 	}
@@ -130,6 +130,8 @@ func (f *fixture) serve(t *testing.T, w *v1alpha.Workload, city, addresses strin
 		}
 		if addresses != "" {
 			next.Addresses = parse(addresses)
+		} else {
+			next.Reason = v1alpha.ReasonReplicasNotReady
 		}
 		d.Status.Endpoints = []v1alpha.CityEndpoint{next}
 	})

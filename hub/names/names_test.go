@@ -61,8 +61,11 @@ func TestANameFollowsHealth(t *testing.T) {
 
 	f.serve(t, w, "ORD", "203.0.113.9")
 	f.reconcile(t, "web")
-	f.wantAnswer(t, name, "A 203.0.113.9")
+	f.wantAnswer(t, name, "A 203.0.113.7 203.0.113.9")
 	f.wantCondition(t, "web", v1alpha.ReasonNamesProgrammed, name)
+	f.after(f.again)
+	f.reconcile(t, "web")
+	f.wantAnswer(t, name, "A 203.0.113.9")
 }
 
 // TestNothingIsWrittenTwice: what is written stays, and an only city that flaps changes nothing on the hub.

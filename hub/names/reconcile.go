@@ -96,7 +96,7 @@ func (s *scope) load(ctx context.Context) error {
 		if s.switching, err = s.switches(ctx, s.workload, list.Items); err != nil {
 			return err
 		}
-		s.endpoints, s.wishes = plan.Endpoints(list.Items), s.Settings.wishes(s.workload, s.project.Name)
+		s.endpoints, s.wishes = withSilent(plan.Endpoints(list.Items), list.Items), s.Settings.wishes(s.workload, s.project.Name)
 	}
 	var err error
 	origin := s.project.Origin(s.request.Namespace)
@@ -198,20 +198,33 @@ func (s *scope) keep(ctx context.Context, wanted wish) (state, error) {
 			message: "the exposure changes; the names return when traffic has left the former addresses",
 		}, nil
 	}
-	existing := s.ownRecord(wanted.name)
-	before := answered(existing)
-	cities, wait := s.answer(routing(s.endpoints, wanted.name), before, s.Clock.Now())
-	if wait > 0 {
-		s.requeueAfter.AtMost(wait)
+	existing, endpoints := s.ownRecord(wanted.name), routing(s.endpoints, wanted.name)
+	facts := make([]fact, len(endpoints))
+	for i := range endpoints {
+		facts[i] = factOf(&endpoints[i])
 	}
+	decided := s.decide(facts, answered(existing), s.Clock.Now())
+	if decided.wait > 0 {
+		s.requeueAfter.AtMost(decided.wait)
+	}
+	var stored spec
+	if existing != nil {
+		stored = specOf(existing)
+	}
+	cities := decided.answer(endpoints, stored)
+	result := state{holds: true}
+	result.reason, result.message = decided.describe()
 	switch {
 	case len(cities) == 0 && existing == nil:
 		return state{reason: v1alpha.ReasonNamesPending, message: "no city has served yet"}, nil
-	case len(cities) == 0:
-		return state{holds: true, reason: v1alpha.ReasonNoCityServes, message: "no city serves; the names keep the addresses of " +
-			strings.Join(before, ", ")}, nil
+	case len(cities) == 0 || !decided.serves && decided.isUnchanged():
+		return result, nil
 	}
-	return s.write(ctx, wanted.name, existing, cities)
+	problem, err := s.write(ctx, wanted.name, existing, cities)
+	if problem.reason == "" || problem.holds && !decided.serves {
+		return result, err
+	}
+	return problem, err
 }
 
 // notServed is the state of a name while the hub does not serve the kind.
@@ -221,7 +234,8 @@ func (s *scope) notServed() state {
 		"status.endpoints has the addresses of the cities that serve"}
 }
 
-// write writes the DNSEndpoint of a name with the addresses of cities, if it differs.
+// write writes the DNSEndpoint of a name with the addresses of cities, if it differs. It returns the state of a name that does not have
+// all of them.
 func (s *scope) write(ctx context.Context, name string, existing *unstructured.Unstructured, cities []v1alpha.CityEndpoint) (state, error) {
 	records, leftOut := s.records(name, cities)
 	codes := slices.DeleteFunc(citiesOf(cities), func(city string) bool { return slices.Contains(leftOut, city) })
@@ -249,13 +263,7 @@ func (s *scope) write(ctx context.Context, name string, existing *unstructured.U
 		return state{holds: true, reason: v1alpha.ReasonCityLeftOut, message: fmt.Sprintf("%s has the addresses of %s alone: the load balancers "+
 			"of %s have host names as addresses", name, strings.Join(codes, ", "), strings.Join(leftOut, ", "))}, nil
 	}
-	message := "the names have the addresses of " + strings.Join(codes, ", ")
-	isServing := func(cityEndpoint v1alpha.CityEndpoint) bool { return cityEndpoint.Serving }
-	if silent := citiesOf(slices.DeleteFunc(slices.Clone(cities), isServing)); len(silent) > 0 {
-		message += fmt.Sprintf("; the hub does not hear from the cells of %s, and no more than %d%% of the cities leave a name for that",
-			strings.Join(silent, ", "), s.SilentShare)
-	}
-	return state{holds: true, reason: v1alpha.ReasonNamesProgrammed, message: message}, nil
+	return state{}, nil
 }
 
 // ownRecord is the DNSEndpoint of a name that the Workload has, or nil.

@@ -52,6 +52,7 @@ func TestNamesThatAreNotWritten(t *testing.T) {
 			t.Errorf("%s: condition %+v", what, condition)
 		}
 	}
+	f.after(time.Hour)
 	f.serve(t, w, "ORD", "")
 	want("a city leaves", refused())
 	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7")

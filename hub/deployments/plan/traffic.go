@@ -127,7 +127,9 @@ func (p *Plan) haveNamesLost(d *v1alpha.WorkloadDeployment) bool {
 		return false
 	}
 	kept := p.keptBeside(d)
-	replaces := func(e v1alpha.CityEndpoint) bool { return len(e.Addresses) > 0 && (e.Serving || e.City != d.Spec.CityCode) }
+	replaces := func(e v1alpha.CityEndpoint) bool {
+		return len(e.Addresses) > 0 && (e.Serving || e.City != d.Spec.CityCode)
+	}
 	if p.Workload.DeletionTimestamp.IsZero() && p.Workload.Spec.Service.Exposed() && !p.ends(d) && !slices.ContainsFunc(kept, replaces) {
 		return true
 	}
