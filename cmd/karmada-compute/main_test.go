@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -41,6 +42,16 @@ func TestHelpShowsEveryFlagOnce(t *testing.T) {
 	}
 }
 
+// TestPanicThreshold: neither bound is a threshold.
+func TestPanicThreshold(t *testing.T) {
+	for threshold, isRefused := range map[int]bool{-1: true, 0: true, 1: false, 99: false, 100: true} {
+		options := nameOptions{ttl: time.Second, panicThreshold: threshold}
+		if _, err := options.settings(); (err != nil) != isRefused || isRefused && !strings.Contains(err.Error(), "--names-panic-threshold: ") {
+			t.Errorf("%d: %v", threshold, err)
+		}
+	}
+}
+
 // TestEveryMistakeIsSaid: of the flags of all groups at once.
 func TestEveryMistakeIsSaid(t *testing.T) {
 	command := newComponent().Command()
@@ -49,7 +60,7 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 		"--profiling", "--metrics-bind-address=0",
 		"--webhook-url=https://user:password@example.com", "--admission-mode=guess", "--logging-format=guess",
 		"--names-pattern={project}.example.com", "--names-domain=shop", "--names-ttl=0s", "--names-property=aws/weight=100",
-		"--names-silent-share=101", "--names-probe-interval=999ms",
+		"--names-silent-share=101", "--names-panic-threshold=100", "--names-probe-interval=999ms",
 	})
 	err := command.Execute()
 	if err == nil {
@@ -58,7 +69,8 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 	for _, flag := range []string{
 		"kubeconfig", "milo-kubeconfig", "kube-api-qps", "concurrency", "inventory-after", "controllers", "webhooks",
 		"profiling", "webhook-url", "admission-mode", "logging-format",
-		"names-pattern", "names-domain", "names-ttl", "names-property", "names-silent-share", "names-probe-interval",
+		"names-pattern", "names-domain", "names-ttl", "names-property", "names-silent-share",
+		"names-panic-threshold", "names-probe-interval",
 	} {
 		if !strings.Contains(err.Error(), "--"+flag) {
 			t.Errorf("--%s is not named in %v", flag, err)

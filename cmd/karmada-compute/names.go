@@ -23,6 +23,7 @@ type nameOptions struct {
 	ttl, returnAfter    time.Duration
 	silentShare         int
 	probeInterval       time.Duration
+	panicThreshold      int
 }
 
 // maxProbeInterval is the longest interval in which addresses are asked: a later answer is of no use.
@@ -41,10 +42,15 @@ func (o *nameOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.ttl, "names-ttl", 30*time.Second,
 		"How long resolvers may use an answer for the name of a Workload. From 1s to 50m. The value must be the same on every replica.")
 	flags.DurationVar(&o.returnAfter, "names-return-after", 30*time.Second,
-		"How long a city must have served before a name has its addresses again, unless no other city serves. 0: it returns at once.")
-	flags.IntVar(&o.silentShare, "names-silent-share", 50,
-		"How many percent of the cities of a name may leave it because the hub does not hear from their cells. Further silent cities keep "+
-			"their addresses in the name while another city serves. From 0 to 100. The value must be the same on every replica.")
+		"How long a city must have served before a name has its addresses again, unless no other city has served for longer. 0: it returns "+
+			"at once.")
+	flags.IntVar(&o.silentShare, "names-silent-share", 33,
+		"How many percent of the cities of a name may leave it because the hub does not hear from their cells. One city may always leave, "+
+			"unless the value is 0. Further silent cities keep their addresses in the name. From 0 to 100. The value must be the same on "+
+			"every replica.")
+	flags.IntVar(&o.panicThreshold, "names-panic-threshold", 50,
+		"How many percent of its cities a name keeps at least, however many the hub does not hear or reach. Cities whose cells report that "+
+			"they do not serve leave it anyway. From 1 to 99. The value must be the same on every replica.")
 	flags.DurationVar(&o.probeInterval, "names-probe-interval", 5*time.Second,
 		"How often this replica asks each address in a DNS name whether it answers. From 1s to 1m. 0: no address is asked. Use 0 if the "+
 			"replicas cannot reach the addresses.")
@@ -69,7 +75,13 @@ func (o *nameOptions) settings() (names.Settings, error) {
 	if o.silentShare < 0 || o.silentShare > 100 {
 		mistakes = append(mistakes, fmt.Errorf("--names-silent-share: %d is not from 0 to 100", o.silentShare))
 	}
-	result := names.Settings{Rules: rules, TTL: o.ttl, ReturnAfter: o.returnAfter, SilentShare: o.silentShare}
+	if o.panicThreshold < 1 || o.panicThreshold > 99 {
+		mistakes = append(mistakes, fmt.Errorf("--names-panic-threshold: %d is not from 1 to 99: with 0 a name could lose all of its cities to "+
+			"silence, and with 100 no city could ever leave it", o.panicThreshold))
+	}
+	result := names.Settings{
+		Rules: rules, TTL: o.ttl, ReturnAfter: o.returnAfter, SilentShare: o.silentShare, PanicThreshold: o.panicThreshold,
+	}
 	for _, text := range o.properties {
 		city, setting, hasCity := strings.Cut(text, ":")
 		name, value, hasValue := strings.Cut(setting, "=")

@@ -69,6 +69,7 @@
 {{- end }}
 - --names-ttl={{ .ttl }}
 - --names-return-after={{ .returnAfter }}
+- --names-panic-threshold={{ int .panicThreshold }}
 {{- range $city, $properties := .properties }}
 {{- range $name, $value := $properties }}
 - {{ printf "--names-property=%s:%s=%s" $city $name $value | quote }}
