@@ -74,7 +74,8 @@ type decision struct {
 	verdicts []verdict
 	serves   bool
 	wait     time.Duration
-	// first is since when the first city of the ones that serve does. last is when the last city of the answer ceased to.
+	// first is since when the first city of the ones that serve does. last is when the last city of the answer ceased to that may
+	// return.
 	first, last time.Time
 }
 
@@ -106,12 +107,10 @@ func (f *fact) isDoubtful() bool {
 	return f.said == saysNothing || f.said == saysServing && f.shown == unreachable
 }
 
-// began is since when a city serves. A city that the hub does not hear from, and whose addresses answer, has served before.
+// began is since when a city serves. A city that the hub does not hear from, and whose addresses answer, counts from then on: they may
+// have answered while it did not serve.
 func (d *decision) began(f *fact) time.Time {
-	switch {
-	case f.said == saysNothing:
-		return time.Time{}
-	case f.since.After(d.now):
+	if f.since.After(d.now) {
 		return d.now
 	}
 	return f.since
@@ -123,7 +122,7 @@ func (d *decision) findTimes() {
 		if d.isServing(f) && (!d.serves || d.began(f).Before(d.first)) {
 			d.serves, d.first = true, d.began(f)
 		}
-		if d.had(f.city) && f.since.After(d.last) {
+		if d.had(f.city) && f.said != saysLeaving && f.since.After(d.last) {
 			d.last = f.since
 		}
 	}
