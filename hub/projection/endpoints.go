@@ -52,7 +52,7 @@ func (s *facts) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
 		switch {
 		case entry.reason == "":
 			serving = append(serving, entry.addresses...)
-		case endpoint.Reason == "" || endpoint.Reason == v1alpha.ReasonAwaitingAddress:
+		case endpoint.Reason == "" || endpoint.Reason == v1alpha.ReasonAwaitingAddress || s.mayServe(&entry, &s.copied.Status.Indices[i]):
 			endpoint.Reason, endpoint.Message = entry.reason, entry.message
 		}
 	}
@@ -179,6 +179,12 @@ func textOf(addresses []v1alpha.EndpointAddress) string {
 		values = append(values, addresses[i].Value)
 	}
 	return strings.Join(values, ",")
+}
+
+// mayServe reports whether a cell that the hub does not hear from would serve by its last report: only silence speaks against it.
+func (s *facts) mayServe(entry *cellEndpoint, report *v1alpha.CellIndices) bool {
+	isSilent := entry.reason == v1alpha.ReasonCellNotReady || entry.reason == v1alpha.ReasonReportOutdated
+	return isSilent && len(entry.addresses) > 0 && s.anyAvailable(report.Cell, report)
 }
 
 // isLeaving is why the city ceases to serve, whatever its cells report; "": it does not.

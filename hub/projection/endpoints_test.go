@@ -391,3 +391,22 @@ func TestEndpointAtAGateway(t *testing.T) {
 		}
 	}
 }
+
+// TestSilentCellOfACity: a city with a cell that the hub does not hear from is silent, whatever its other cells report: the name of a
+// Workload loses few cities for that.
+func TestSilentCellOfACity(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []int{0, 1} {
+		f, second := newInTwoCells(t)
+		f.schedule(t, f.cell, second)
+		available := [2]string{"", ""}
+		available[lost] = strconv.Itoa(lost)
+		if got, _ := f.reachBoth(t, second, available); !got.Serving {
+			t.Fatalf("before it is %+v", got)
+		}
+		f.SetReady(t, []*clusterv1alpha1.Cluster{f.cell, second}[lost], metav1.ConditionFalse, f.now())
+		if got := f.endpoint(t); got.Serving || got.Reason != v1alpha.ReasonCellNotReady {
+			t.Errorf("without cell %d it is %+v", lost, got)
+		}
+	}
+}
