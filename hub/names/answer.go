@@ -134,36 +134,47 @@ func (d *decision) askAfter(wait time.Duration) {
 	}
 }
 
-// judge decides about a city alone. While no city serves, the answer keeps its cities. After the patience, cities return to it that only
-// silence has taken out. A city returns when it has served for ReturnAfter, or has begun so shortly after the first one: none is better
-// because it was faster.
+// judge decides about a city alone. While no city serves, the answer keeps its cities.
 func (d *decision) judge(f *fact) verdict {
-	result := verdict{f.city, placeOut, string(f.said)}
 	switch {
 	case f.said == saysLeaving:
 	case d.isServing(f):
-		remaining := d.began(f).Add(d.ReturnAfter).Sub(d.now)
-		if !d.had(f.city) && remaining > 0 && d.began(f).After(d.first.Add(d.ReturnAfter)) {
-			d.askAfter(remaining)
-			return verdict{f.city, placeOut, whyReturning}
-		}
-		result.place = placeIn
-	case f.said == saysServing && f.shown == unreachable:
-		result.why = string(unreachable)
-	}
-	switch isDoubtful := f.isDoubtful() && result.place == placeOut; {
-	case !d.serves && d.had(f.city) && f.said != saysLeaving:
+		return d.judgeServing(f)
+	case !d.serves && (d.had(f.city) || d.returnsUnheard(f)):
 		return verdict{f.city, placeDoubt, whyNone}
-	case isDoubtful && d.had(f.city):
-		result.place = placeDoubt
-	case isDoubtful && !d.serves && f.addressed && len(d.before) > 0:
-		if remaining := d.last.Add(patience).Sub(d.now); remaining > 0 {
-			d.askAfter(min(remaining, patience))
-		} else {
-			return verdict{f.city, placeDoubt, whyNone}
-		}
+	case d.had(f.city) && f.isDoubtful():
+		return verdict{f.city, placeDoubt, f.why()}
 	}
-	return result
+	return verdict{f.city, placeOut, f.why()}
+}
+
+func (f *fact) why() string {
+	if f.said == saysServing {
+		return string(unreachable)
+	}
+	return string(f.said)
+}
+
+// judgeServing decides about a city that serves. It returns when it has served for ReturnAfter, or has begun so shortly after the first
+// one: none is better because it was faster.
+func (d *decision) judgeServing(f *fact) verdict {
+	remaining := d.began(f).Add(d.ReturnAfter).Sub(d.now)
+	if !d.had(f.city) && remaining > 0 && d.began(f).After(d.first.Add(d.ReturnAfter)) {
+		d.askAfter(remaining)
+		return verdict{f.city, placeOut, whyReturning}
+	}
+	return verdict{f.city, placeIn, string(f.said)}
+}
+
+// returnsUnheard reports whether a city that only silence has taken out returns: the cities of the answer have been known not to serve for
+// the patience.
+func (d *decision) returnsUnheard(f *fact) bool {
+	if !f.isDoubtful() || !f.addressed || len(d.before) == 0 {
+		return false
+	}
+	remaining := d.last.Add(patience).Sub(d.now)
+	d.askAfter(min(remaining, patience))
+	return remaining <= 0
 }
 
 // count counts the cities with a verdict.

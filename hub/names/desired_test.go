@@ -93,35 +93,37 @@ func TestAnswer(t *testing.T) {
 func TestSilentCities(t *testing.T) {
 	t.Parallel()
 	silent := notServing
-	const lost, late = v1alpha.ReasonCellNotReady, v1alpha.ReasonReportOutdated
+	type all = []v1alpha.CityEndpoint
+	const lost, late, down = v1alpha.ReasonCellNotReady, v1alpha.ReasonReportOutdated, v1alpha.ReasonReplicasNotReady
 	const mine = "203.0.113.7"
 	dfw, ord := serving("DFW", 200, mine), serving("ORD", 200, "203.0.113.8")
 	heard, four := serving("DFW", 0, mine), "DFW,FRA,ORD,SEA"
+	fra, sea := silent("FRA", 7, lost), silent("SEA", 9, lost)
 	for name, test := range map[string]struct {
 		of               []v1alpha.CityEndpoint
 		before           string
 		share, threshold int
 		want             string
 	}{
-		"one of three":            {[]v1alpha.CityEndpoint{dfw, ord, silent("SEA", 1, lost)}, "DFW,ORD,SEA", 33, 50, "DFW ORD"},
-		"two of three":            {[]v1alpha.CityEndpoint{dfw, silent("ORD", 1, lost), silent("SEA", 9, late)}, "DFW,ORD,SEA", 33, 50, "DFW ORD"},
-		"one after the other":     {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost), silent("SEA", 99, lost)}, "DFW,ORD", 33, 50, "DFW ORD"},
-		"the later one has left":  {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost), silent("SEA", 1, lost)}, "DFW,ORD", 33, 50, "DFW ORD"},
-		"one of two":              {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost)}, "DFW,ORD", 33, 50, "DFW"},
-		"one of two stays":        {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost)}, "DFW,ORD", 33, 51, "DFW ORD"},
-		"none may leave":          {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost)}, "DFW,ORD", 0, 50, "DFW ORD"},
-		"half of all stay":        {[]v1alpha.CityEndpoint{dfw, silent("FRA", 7, lost), silent("ORD", 8, lost), silent("SEA", 9, lost)}, four, 100, 50, "DFW FRA"},
-		"three quarters stay":     {[]v1alpha.CityEndpoint{dfw, silent("FRA", 7, lost), silent("ORD", 8, lost), silent("SEA", 9, lost)}, four, 100, 75, "DFW FRA ORD"},
-		"none is new":             {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost)}, "DFW", 0, 50, "DFW"},
-		"no silence":              {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, v1alpha.ReasonReplicasNotReady)}, "DFW,ORD", 0, 50, "DFW"},
-		"another fault":           {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, v1alpha.ReasonNotApplied)}, "DFW,ORD", 0, 50, "DFW ORD"},
-		"no report":               {[]v1alpha.CityEndpoint{dfw, {City: "ORD"}}, "DFW,ORD", 0, 50, "DFW ORD"},
-		"it leaves":               {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, v1alpha.EndpointLeaving)}, "DFW,ORD", 0, 50, "DFW"},
-		"the first that is heard": {[]v1alpha.CityEndpoint{heard, silent("ORD", 9, late), silent("SEA", 9, lost)}, "DFW,ORD,SEA", 33, 50, "DFW ORD SEA"},
-		"no city serves":          {[]v1alpha.CityEndpoint{silent("ORD", 9, late), silent("SEA", 9, lost)}, "ORD,SEA", 33, 50, "ORD SEA"},
-		"the last one fails":      {[]v1alpha.CityEndpoint{notServing("DFW", 60, v1alpha.ReasonReplicasNotReady), silent("SEA", 99, lost)}, "DFW", 33, 50, "DFW SEA"},
-		"the last one blinks":     {[]v1alpha.CityEndpoint{notServing("DFW", 59, v1alpha.ReasonReplicasNotReady), silent("SEA", 99, lost)}, "DFW", 33, 50, "DFW"},
-		"the last one leaves":     {[]v1alpha.CityEndpoint{notServing("DFW", 9, v1alpha.EndpointLeaving), silent("SEA", 99, lost)}, "DFW", 33, 50, "SEA"},
+		"one of three":            {all{dfw, ord, silent("SEA", 1, lost)}, "DFW,ORD,SEA", 33, 50, "DFW ORD"},
+		"two of three":            {all{dfw, silent("ORD", 1, lost), silent("SEA", 9, late)}, "DFW,ORD,SEA", 33, 50, "DFW ORD"},
+		"one after the other":     {all{dfw, silent("ORD", 9, lost), silent("SEA", 99, lost)}, "DFW,ORD", 33, 50, "DFW ORD"},
+		"the later one has left":  {all{dfw, silent("ORD", 9, lost), silent("SEA", 1, lost)}, "DFW,ORD", 33, 50, "DFW ORD"},
+		"one of two":              {all{dfw, silent("ORD", 9, lost)}, "DFW,ORD", 33, 50, "DFW"},
+		"one of two stays":        {all{dfw, silent("ORD", 9, lost)}, "DFW,ORD", 33, 51, "DFW ORD"},
+		"none may leave":          {all{dfw, silent("ORD", 9, lost)}, "DFW,ORD", 0, 50, "DFW ORD"},
+		"half of all stay":        {all{dfw, fra, silent("ORD", 8, lost), sea}, four, 100, 50, "DFW FRA"},
+		"three quarters stay":     {all{dfw, fra, silent("ORD", 8, lost), sea}, four, 100, 75, "DFW FRA ORD"},
+		"none is new":             {all{dfw, silent("ORD", 9, lost)}, "DFW", 0, 50, "DFW"},
+		"no silence":              {all{dfw, silent("ORD", 9, down)}, "DFW,ORD", 0, 50, "DFW"},
+		"another fault":           {all{dfw, silent("ORD", 9, v1alpha.ReasonNotApplied)}, "DFW,ORD", 0, 50, "DFW ORD"},
+		"no report":               {all{dfw, {City: "ORD"}}, "DFW,ORD", 0, 50, "DFW ORD"},
+		"it leaves":               {all{dfw, silent("ORD", 9, v1alpha.EndpointLeaving)}, "DFW,ORD", 0, 50, "DFW"},
+		"the first that is heard": {all{heard, silent("ORD", 9, late), silent("SEA", 9, lost)}, "DFW,ORD,SEA", 33, 50, "DFW ORD SEA"},
+		"no city serves":          {all{silent("ORD", 9, late), silent("SEA", 9, lost)}, "ORD,SEA", 33, 50, "ORD SEA"},
+		"the last one fails":      {all{notServing("DFW", 60, down), silent("SEA", 99, lost)}, "DFW", 33, 50, "DFW SEA"},
+		"the last one blinks":     {all{notServing("DFW", 59, down), silent("SEA", 99, lost)}, "DFW", 33, 50, "DFW"},
+		"the last one leaves":     {all{notServing("DFW", 9, v1alpha.EndpointLeaving), silent("SEA", 99, lost)}, "DFW", 33, 50, "SEA"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

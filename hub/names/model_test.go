@@ -40,28 +40,6 @@ func TestModel(t *testing.T) {
 	t.Logf("%+v", done)
 }
 
-// TestModelFindsMistakes: each rule matters.
-func TestModelFindsMistakes(t *testing.T) {
-	t.Parallel()
-	for _, mistake := range []string{
-		"the first that returns is the whole answer", "the last answer is forgotten", "silence takes all", "silence is evidence",
-		"the ones that have left do not count", "no threshold", "a city that leaves stays with the others",
-		"each city that returns waits", "only cities of the answer stay while none serves", "the patience does not end",
-		"a drain does not wait while no city serves", "a city that leaves stays until another one serves",
-	} {
-		t.Run(mistake, func(t *testing.T) {
-			t.Parallel()
-			for seed := range uint64(modelSeeds) {
-				if err := explore(seed, mistake, &explored{}); err != nil {
-					t.Log(err)
-					return
-				}
-			}
-			t.Error("the model does not find it")
-		})
-	}
-}
-
 // explored counts what the worlds have met.
 type explored struct{ empty, held, doubts, stops int }
 
@@ -74,6 +52,8 @@ type city struct {
 	// leaves is since when traffic leaves it, left when its name has lost it. stopped: its Instances have stopped for that.
 	leaves, left time.Time
 	stopped      bool
+	// others: the Workload had other cities then.
+	others bool
 	// excused: since none served, it has ceased to serve while another city did, or enough others have served.
 	excused bool
 }
@@ -92,8 +72,8 @@ type world struct {
 	answer   []string
 	// asks: a party asks addresses; blind: it reaches none. heard: the hub hears from a cell.
 	asks, blind bool
-	// nextTry is when a name that was not written is tried again at the latest.
-	nextTry time.Time
+	// outage is until when the hub stores nothing.
+	outage time.Time
 	// empty is the answer of the last moment without a city that serves, and first when a city served after it.
 	empty []string
 	first time.Time
@@ -103,7 +83,7 @@ type world struct {
 // explore runs a world until it has a fault or all steps are done.
 func explore(seed uint64, broken string, done *explored) error {
 	w := &world{
-		Rand: rand.New(rand.NewPCG(seed, 52)), broken: broken, settings: defaults(), now: testBegin, done: done, //nolint:gosec // A model.
+		Rand: rand.New(rand.NewPCG(seed, 52)), broken: broken, settings: defaults(), now: testBegin, done: done,
 	}
 	w.asks = w.IntN(2) == 0
 	for range 1 + w.IntN(6) {
@@ -138,21 +118,7 @@ func (w *world) happen() {
 		each = []*city{w.cities[w.IntN(len(w.cities))]}
 	}
 	for _, c := range each {
-		switch {
-		case chance < 8:
-			c.runs = false
-		case chance < 40:
-			// They return at different times.
-			c.runs = c.runs || !c.stopped && w.IntN(2) == 0
-		case chance < 46:
-			c.contact = false
-		case chance < 62:
-			c.contact = c.contact || w.IntN(2) == 0
-		case chance < 65:
-			c.reachable = false
-		case chance < 80:
-			c.reachable = true
-		}
+		w.befall(c, chance)
 	}
 	switch c := w.cities[w.IntN(len(w.cities))]; {
 	case chance < 90:
@@ -168,42 +134,47 @@ func (w *world) happen() {
 	}
 }
 
+// befall changes a city. They return at different times.
+func (w *world) befall(c *city, chance int) {
+	switch {
+	case chance < 8:
+		c.runs = false
+	case chance < 40:
+		c.runs = c.runs || !c.stopped && w.IntN(2) == 0
+	case chance < 46:
+		c.contact = false
+	case chance < 62:
+		c.contact = c.contact || w.IntN(2) == 0
+	case chance < 65:
+		c.reachable = false
+	case chance < 80:
+		c.reachable = true
+	}
+}
+
 // observe lets the hub learn what its cells say and what addresses show, and the plan stop Instances.
 func (w *world) observe() {
 	w.stop()
 	heard := slices.ContainsFunc(w.cities, func(c *city) bool { return c.contact })
 	for _, c := range w.cities {
-		before := c.known
 		if !c.addressed && w.IntN(3) == 0 {
 			// It looks as if the city had ceased to serve now.
 			c.addressed, c.since, c.excused = true, w.now, true
 		}
-		switch {
-		case !c.addressed && c.leaves.IsZero():
-			c.said = saysNothing
-		case !c.leaves.IsZero():
-			c.said = saysLeaving
-		case c.contact && c.runs:
-			c.said = saysServing
-		case c.contact:
-			c.said = saysDown
-		case heard:
-			c.said = saysNothing
-		}
+		c.said = c.says(heard)
 		switch c.shown = ""; {
 		case w.asks && c.reachable && !w.blind:
 			c.shown = answers
 		case w.asks:
 			c.shown = unreachable
 		}
+		before := c.known
 		if c.known = w.known(c); c.known != before {
-			c.since = w.now
-			c.excused = c.excused || before
+			c.since, c.excused = w.now, c.excused || before
 		}
 	}
-	serving := slices.ContainsFunc(w.cities, w.known)
-	switch {
-	case !serving:
+	switch isKnown := slices.ContainsFunc(w.cities, w.known); {
+	case !isKnown:
 		w.done.empty++
 		w.empty, w.first = slices.Clone(w.answer), time.Time{}
 		for _, c := range w.cities {
@@ -212,6 +183,23 @@ func (w *world) observe() {
 	case w.first.IsZero():
 		w.first = w.now
 	}
+}
+
+// says is what the hub has of a city. While it hears from no cell, it has what it had.
+func (c *city) says(heard bool) said {
+	switch {
+	case !c.leaves.IsZero():
+		return saysLeaving
+	case !c.addressed:
+		return saysNothing
+	case c.contact && c.runs:
+		return saysServing
+	case c.contact:
+		return saysDown
+	case heard:
+		return saysNothing
+	}
+	return c.said
 }
 
 // known reports whether a city serves as far as is known.
@@ -238,11 +226,11 @@ func (w *world) stop() {
 			continue
 		}
 		isFree := w.others(c) == 0
-		if w.broken == "a drain does not wait while no city serves" {
+		if mistakes[w.broken].hurries {
 			isFree = !slices.ContainsFunc(w.cities, func(other *city) bool { return other != c && w.known(other) })
 		}
-		if c.left.IsZero() && (isFree || !slices.Contains(w.answer, c.city)) {
-			c.left = w.now
+		if c.left.IsZero() && (isFree || !w.has(c)) {
+			c.left, c.others = w.now, w.others(c) > 0
 		}
 		end := c.leaves.Add(max(modelDrain, namesPatience))
 		if !c.left.IsZero() {
@@ -256,15 +244,14 @@ func (w *world) stop() {
 	w.cities = slices.DeleteFunc(w.cities, func(c *city) bool { return c.stopped && w.others(c) > 0 && w.IntN(4) == 0 })
 }
 
-// reconcile decides and stores the answer, unless the controller is late or the write fails: for at most half a minute.
+// reconcile decides and stores the answer, unless the controller is late or the hub stores nothing: for 90 seconds at most.
 func (w *world) reconcile() error {
-	if w.nextTry.IsZero() {
-		w.nextTry = w.now.Add(30 * time.Second)
+	if w.now.After(w.outage) && w.IntN(20) == 0 {
+		w.outage = w.now.Add(time.Duration(w.IntN(90)) * time.Second)
 	}
-	if w.now.Before(w.nextTry) && w.IntN(3) == 0 {
-		return nil
+	if w.now.Before(w.outage) {
+		return w.checkStopped(func(c *city) bool { return c.others })
 	}
-	w.nextTry = time.Time{}
 	facts := make([]fact, 0, len(w.cities))
 	for _, c := range w.cities {
 		facts = append(facts, c.fact)
@@ -276,98 +263,88 @@ func (w *world) reconcile() error {
 	return w.check(former)
 }
 
-// decide is the decision, or the one of a hub with a mistake.
-func (w *world) decide(facts []fact) []string {
-	settings, before := *w.settings, w.answer
-	switch w.broken {
-	case "the last answer is forgotten":
-		before = nil
-	case "silence takes all":
-		settings.SilentShare, settings.PanicThreshold = 100, 1
-	case "no threshold":
-		settings.PanicThreshold = 1
-	case "the ones that have left do not count":
-		facts = slices.DeleteFunc(facts, func(f fact) bool { return f.said == saysNothing && !slices.Contains(before, f.city) })
-	}
-	for i := range facts {
-		f := &facts[i]
-		switch serves := f.said == saysServing && f.shown != unreachable; {
-		case w.broken == "the first that returns is the whole answer" && !serves:
-			f.since = w.now.Add(time.Hour)
-		case w.broken == "silence is evidence" && f.said == saysNothing && f.shown != answers,
-			w.broken == "a city that leaves stays with the others" && f.said == saysLeaving:
-			f.said = saysDown
-		case w.broken == "the patience does not end" && serves:
-			f.since = w.now
-		case w.broken == "a city that leaves stays until another one serves" && f.said == saysLeaving &&
-			!slices.ContainsFunc(w.cities, w.known):
-			f.said = saysDown
-		}
-	}
-	decided := settings.decide(facts, before, w.now)
-	for _, v := range decided.verdicts {
-		if v.why == whyHeld {
-			w.done.held++
-		} else if v.place == placeDoubt {
-			w.done.doubts++
-		}
-	}
-	return slices.DeleteFunc(decided.cities(), func(name string) bool {
-		i := slices.IndexFunc(facts, func(f fact) bool { return f.city == name })
-		isNew := !slices.Contains(before, name)
-		return w.broken == "each city that returns waits" && isNew && w.now.Sub(facts[i].since) < settings.ReturnAfter ||
-			w.broken == "only cities of the answer stay while none serves" && isNew && !decided.serves
-	})
-}
-
 func (w *world) has(c *city) bool { return slices.Contains(w.answer, c.city) }
+
+// count counts cities, of the answer or of the others.
+func (w *world) count(isIn bool, isCounted func(*city) bool) int {
+	count := 0
+	for _, c := range w.cities {
+		if w.has(c) == isIn && isCounted(c) {
+			count++
+		}
+	}
+	return count
+}
 
 // check returns the fault of the stored answer.
 func (w *world) check(former []string) error {
-	inName := func(of func(*city) bool) bool {
-		return slices.ContainsFunc(w.cities, func(c *city) bool { return w.has(c) && of(c) })
+	if len(w.answer) == 0 {
+		return nil
 	}
-	count := func(of func(*city) bool) int {
-		return len(slices.DeleteFunc(slices.Clone(w.cities), func(c *city) bool { return !of(c) }))
-	}
-	isKnown := slices.ContainsFunc(w.cities, w.known)
-	// Silent cities that serve return once the others have been known to be down for the patience.
-	isHopeless := !isKnown && !inName(func(c *city) bool { return c.fact.isDoubtful() || w.now.Sub(c.since) < patience })
-	missed := func(c *city) bool { return c.serves() && c.addressed && c.fact.isDoubtful() && c.leaves.IsZero() }
 	switch {
-	case len(w.answer) > 0 && isKnown && !inName(w.known),
-		len(w.answer) > 0 && isHopeless && slices.ContainsFunc(w.cities, missed):
+	case w.isDead():
 		return fmt.Errorf("a name without a city that serves")
-	case inName(func(c *city) bool { return c.stopped && w.others(c) > 0 }):
-		return fmt.Errorf("a stopped Instance in a name after drainSeconds")
-	}
-	isLost := func(c *city) bool {
-		return slices.Contains(w.empty, c.city) && !w.has(c) && !c.excused && c.leaves.IsZero() && !w.known(c)
-	}
-	waits, least := count(isLost), w.settings.PanicThreshold
-	if serving := count(func(c *city) bool { return w.has(c) && w.known(c) }); serving > 1 && serving*100 >= (serving+waits)*least {
-		for _, c := range w.cities {
-			c.excused = c.excused || isLost(c)
-		}
-		waits = 0
-	}
-	if isKnown && w.now.Sub(w.first) < patience && waits > 0 && (len(w.answer) == 1 || len(w.answer)*100 < (len(w.answer)+waits)*least) {
+	case w.isHerd():
 		return fmt.Errorf("a name of one city because it was faster")
 	}
-	isGone := func(c *city) bool { return !w.has(c) && c.fact.isDoubtful() && slices.Contains(former, c.city) }
-	gone, isSilent := count(isGone), func(c *city) bool { return !w.has(c) && c.addressed && c.said == saysNothing && c.shown != unreachable }
-	if count(func(c *city) bool { return isGone(c) && isSilent(c) }) > 0 && count(isSilent) > max(1, len(w.cities)/3) {
-		return fmt.Errorf("a name that has lost %d of %d cities to silence", count(isSilent), len(w.cities))
+	if err := w.checkStopped(func(c *city) bool { return w.others(c) > 0 }); err != nil {
+		return err
 	}
-	if len(w.answer)*100 < (len(w.answer)+gone)*least {
+	isGone := func(c *city) bool { return c.isDoubtful() && slices.Contains(former, c.city) }
+	isSilent := func(c *city) bool { return c.addressed && c.said == saysNothing && c.shown != unreachable }
+	left, silent := w.count(false, func(c *city) bool { return isGone(c) && isSilent(c) }), w.count(false, isSilent)
+	if left > 0 && silent > max(1, len(w.cities)/3) {
+		return fmt.Errorf("a name that has lost %d of %d cities to silence", silent, len(w.cities))
+	}
+	if gone := w.count(false, isGone); w.isTooFew(gone) {
 		return fmt.Errorf("a name that has lost %d cities and has %d", gone, len(w.answer))
 	}
 	return nil
 }
 
+// checkStopped returns the fault of an answer that has stopped Instances although there are others.
+func (w *world) checkStopped(hasOthers func(*city) bool) error {
+	if w.count(true, func(c *city) bool { return c.stopped && hasOthers(c) }) > 0 {
+		return fmt.Errorf("a stopped Instance in a name after drainSeconds")
+	}
+	return nil
+}
+
+// isTooFew reports whether the answer is below the threshold because it lacks some cities.
+func (w *world) isTooFew(lacking int) bool {
+	return len(w.answer)*100 < (len(w.answer)+lacking)*w.settings.PanicThreshold
+}
+
+// isDead reports whether the answer has no city that serves although one is known to, or although no cell has said about a
+// city that it does not serve, while the ones of the answer have been known not to serve for the patience.
+func (w *world) isDead() bool {
+	if slices.ContainsFunc(w.cities, w.known) {
+		return w.count(true, w.known) == 0
+	}
+	mayServe := func(c *city) bool { return c.isDoubtful() || w.now.Sub(c.since) < patience }
+	return w.count(true, mayServe) == 0 && w.count(false, func(c *city) bool {
+		return c.serves() && c.addressed && c.isDoubtful() && c.leaves.IsZero()
+	}) > 0
+}
+
+// isHerd reports whether the answer lacks cities of the last answer without a city that served, only because others were faster.
+func (w *world) isHerd() bool {
+	isLost := func(c *city) bool {
+		return slices.Contains(w.empty, c.city) && !c.excused && c.leaves.IsZero() && !w.known(c)
+	}
+	lost, serving := w.count(false, isLost), w.count(true, w.known)
+	if serving > 1 && serving*100 >= (serving+lost)*w.settings.PanicThreshold {
+		for _, c := range w.cities {
+			c.excused = c.excused || !w.has(c) && isLost(c)
+		}
+		return false
+	}
+	return serving > 0 && w.now.Sub(w.first) < patience && lost > 0 && (len(w.answer) == 1 || w.isTooFew(lost))
+}
+
 // end lets all parties hear and see again. The name must then have the cities that serve, and no others.
 func (w *world) end() error {
-	w.blind = false
+	w.blind, w.outage = false, w.now
 	for _, c := range w.cities {
 		c.contact, c.reachable = true, true
 	}
@@ -389,8 +366,8 @@ func (w *world) end() error {
 func (w *world) dump() string {
 	text := fmt.Sprintf("%v", w.answer)
 	for _, c := range w.cities {
-		text += fmt.Sprintf("\n%s says %q, shows %q since %s; runs %t, contact %t, reachable %t, leaves %t, stopped %t, excused %t", c.city, c.said, c.shown,
-			w.now.Sub(c.since), c.runs, c.contact, c.reachable, !c.leaves.IsZero(), c.stopped, c.excused)
+		text += fmt.Sprintf("\n%s says %q, shows %q since %s; runs %t, contact %t, reachable %t, leaves %t, stopped %t", c.city, c.said, c.shown,
+			w.now.Sub(c.since), c.runs, c.contact, c.reachable, !c.leaves.IsZero(), c.stopped)
 	}
 	return text
 }

@@ -112,7 +112,8 @@ func TestEndpointThatLeaves(t *testing.T) {
 			d.Status.Endpoints[0].Reason, d.Status.Endpoints[0].Message = v1alpha.ReasonCellNotReady, "Karmada does not reach cell a"
 		}
 		want := map[bool]string{true: "DFW false 3 a; ", false: "DFW false 2 a; "}[serving]
-		if got := plan.Endpoints([]v1alpha.WorkloadDeployment{d}); texts(got) != want || got[0].Reason != v1alpha.EndpointLeaving || got[0].Message != "" {
+		got := plan.Endpoints([]v1alpha.WorkloadDeployment{d})
+		if texts(got) != want || got[0].Reason != v1alpha.EndpointLeaving || got[0].Message != "" {
 			t.Errorf("a city that serves, %t: %+v", serving, got)
 		}
 	}
