@@ -43,7 +43,7 @@ const (
 // Reasons of NamesProgrammed.
 const (
 	// ReasonNamesProgrammed says that the DNSEndpoints of the names have the addresses of the cities that serve. The
-	// message has the cities.
+	// message has the cities, and why some of them are in doubt: they keep their addresses.
 	ReasonNamesProgrammed = "NamesProgrammed"
 	// ReasonNamesPending says that no city of the Workload has served yet, so that its names have no address.
 	ReasonNamesPending = "NamesPending"

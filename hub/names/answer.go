@@ -12,7 +12,7 @@ import (
 // patience is how long the cities of a name that served before no city did stay in it: from when the first city serves again.
 const patience = time.Minute
 
-// said is what the cells of a city have said last.
+// said is the last statement of the cells of a city.
 type said string
 
 const (
@@ -23,7 +23,7 @@ const (
 	saysNothing said = "the hub does not hear from its cells"
 )
 
-// shown is what the addresses of a city have shown. It is empty where no party has asked them.
+// shown is the result of asking the addresses of a city. It is empty where no party has asked them.
 type shown string
 
 const (
@@ -31,7 +31,7 @@ const (
 	unreachable shown = "its addresses do not answer"
 )
 
-// fact holds what is known of a city of a name.
+// fact holds the knowledge of a city of a name.
 type fact struct {
 	city  string
 	said  said

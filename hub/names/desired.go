@@ -78,7 +78,7 @@ func (o *Settings) wishes(workload *v1alpha.Workload, project string) []wish {
 	return result
 }
 
-// factOf is what the endpoint of a city tells about it. Only what a cell or an operator has said is evidence: any other reason, and no
+// factOf reads the endpoint of a city. Only the word of a cell or of an operator is evidence: any other reason, and no
 // reason, is silence.
 func factOf(endpoint *v1alpha.CityEndpoint) fact {
 	result := fact{city: endpoint.City, said: saysNothing, since: endpoint.Since.Time, addressed: len(endpoint.Addresses) > 0}

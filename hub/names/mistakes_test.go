@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// mistake is what a hub does wrong.
+// mistake is a fault of a hub.
 type mistake struct {
 	settings func(*Settings)
 	fact     func(w *world, f *fact)

@@ -185,7 +185,7 @@ func (w *world) observe() {
 	}
 }
 
-// says is what the hub has of a city. While it hears from no cell, it has what it had.
+// says returns the last statement of a city that the hub has. While it hears from no cell, it has the earlier one.
 func (c *city) says(heard bool) said {
 	switch {
 	case !c.leaves.IsZero():

@@ -250,7 +250,7 @@ func leavesSince(d *v1alpha.WorkloadDeployment) (since time.Time, recorded bool)
 	return since, err == nil
 }
 
-// withoutLeaving is an endpoint of a deployment, which does not serve any more if traffic leaves it. Whatever else is the matter, its
+// withoutLeaving is an endpoint of a deployment, which does not serve any more if traffic leaves it. Another reason does not count: its
 // Instances will stop.
 func withoutLeaving(d *v1alpha.WorkloadDeployment, endpoint v1alpha.CityEndpoint) v1alpha.CityEndpoint {
 	since, leaves := leavesSince(d)
