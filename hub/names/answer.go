@@ -4,7 +4,6 @@
 package names
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -59,23 +58,21 @@ const (
 
 // verdict is the place of a city and why it has it.
 type verdict struct {
-	city  string
+	*fact
 	place place
 	why   string
 }
 
-// decision is the answer of a name: a verdict for each city, in the order of the facts. serves: a city of it serves. wait is when
-// to ask again; 0: at the next change.
+// decision is the answer of a name: a verdict for each city, in the order of the facts.
 type decision struct {
 	*Settings
-	facts    []fact
 	before   []string
 	now      time.Time
 	verdicts []verdict
-	serves   bool
-	wait     time.Duration
-	// first is since when the first city of the ones that serve does. last is when the last city of the answer ceased to that may
-	// return.
+	// serves: a city of the answer serves. wait is when to ask again; 0: at the next change.
+	serves bool
+	wait   time.Duration
+	// first is since when the first of the cities that serve does, and last when the last city of the answer ceased to that may return.
 	first, last time.Time
 }
 
@@ -83,29 +80,44 @@ type decision struct {
 // its cells have said, or that was seen at its addresses. Silence alone, and the speed at which cities return, are bounded.
 // It has no other memory: every replica decides the same.
 func (o *Settings) decide(facts []fact, before []string, now time.Time) *decision {
-	d := &decision{Settings: o, facts: facts, before: before, now: now, verdicts: make([]verdict, len(facts))}
-	d.findTimes()
+	d := &decision{Settings: o, before: before, now: now}
 	for i := range facts {
-		d.verdicts[i] = d.judge(&facts[i])
+		f := &facts[i]
+		d.verdicts = append(d.verdicts, verdict{fact: f})
+		if d.isServing(f) && (!d.serves || d.began(f).Before(d.first)) {
+			d.serves, d.first = true, d.began(f)
+		}
+		if d.had(f) && f.said != saysLeaving && f.since.After(d.last) {
+			d.last = f.since
+		}
 	}
-	d.hold()
-	d.bound()
-	d.neverEmpty()
+	for i := range d.verdicts {
+		d.verdicts[i].place, d.verdicts[i].why = d.judge(&facts[i])
+	}
+	if d.serves {
+		d.hold()
+		d.bound()
+	} else if len(before) > 0 {
+		d.neverEmpty()
+	}
 	return d
 }
 
-func (d *decision) had(city string) bool { return slices.Contains(d.before, city) }
+func (d *decision) had(f *fact) bool { return slices.Contains(d.before, f.city) }
 
 // isServing reports whether a city serves: its cells have said so and its addresses show nothing else, or they answer while the hub does
 // not hear from its cells.
 func (d *decision) isServing(f *fact) bool {
-	return f.addressed && (f.said == saysServing && f.shown != unreachable || f.said == saysNothing && f.shown == answers && d.had(f.city))
+	return f.addressed && (f.said == saysServing && f.shown != unreachable || f.said == saysNothing && f.shown == answers && d.had(f))
 }
 
 // isDoubtful reports whether no cell has said that a city does not serve.
 func (f *fact) isDoubtful() bool {
 	return f.said == saysNothing || f.said == saysServing && f.shown == unreachable
 }
+
+// isSilent reports whether only silence speaks against a city.
+func (f *fact) isSilent() bool { return f.said == saysNothing && f.shown != unreachable }
 
 // began is since when a city serves. A city that the hub does not hear from, and whose addresses answer, counts from then on: they may
 // have answered while it did not serve.
@@ -116,72 +128,52 @@ func (d *decision) began(f *fact) time.Time {
 	return f.since
 }
 
-func (d *decision) findTimes() {
-	for i := range d.facts {
-		f := &d.facts[i]
-		if d.isServing(f) && (!d.serves || d.began(f).Before(d.first)) {
-			d.serves, d.first = true, d.began(f)
-		}
-		if d.had(f.city) && f.said != saysLeaving && f.since.After(d.last) {
-			d.last = f.since
-		}
+// isOver reports whether a time has passed, and asks again when it has.
+func (d *decision) isOver(end time.Time) bool {
+	remaining := end.Sub(d.now)
+	if remaining > 0 && (d.wait == 0 || remaining < d.wait) {
+		d.wait = min(remaining, max(patience, d.ReturnAfter))
 	}
-}
-
-func (d *decision) askAfter(wait time.Duration) {
-	if wait > 0 && (d.wait == 0 || wait < d.wait) {
-		d.wait = wait
-	}
-}
-
-// judge decides about a city alone. While no city serves, the answer keeps its cities.
-func (d *decision) judge(f *fact) verdict {
-	switch {
-	case f.said == saysLeaving:
-	case d.isServing(f):
-		return d.judgeServing(f)
-	case !d.serves && (d.had(f.city) || d.returnsUnheard(f)):
-		return verdict{f.city, placeDoubt, whyNone}
-	case d.had(f.city) && f.isDoubtful():
-		return verdict{f.city, placeDoubt, f.why()}
-	}
-	return verdict{f.city, placeOut, f.why()}
-}
-
-func (f *fact) why() string {
-	if f.said == saysServing {
-		return string(unreachable)
-	}
-	return string(f.said)
-}
-
-// judgeServing decides about a city that serves. It returns when it has served for ReturnAfter, or has begun so shortly after the first
-// one: none is better because it was faster.
-func (d *decision) judgeServing(f *fact) verdict {
-	remaining := d.began(f).Add(d.ReturnAfter).Sub(d.now)
-	if !d.had(f.city) && remaining > 0 && d.began(f).After(d.first.Add(d.ReturnAfter)) {
-		d.askAfter(remaining)
-		return verdict{f.city, placeOut, whyReturning}
-	}
-	return verdict{f.city, placeIn, string(f.said)}
-}
-
-// returnsUnheard reports whether a city that only silence has taken out returns: the cities of the answer have been known not to serve for
-// the patience.
-func (d *decision) returnsUnheard(f *fact) bool {
-	if !f.isDoubtful() || !f.addressed || len(d.before) == 0 {
-		return false
-	}
-	remaining := d.last.Add(patience).Sub(d.now)
-	d.askAfter(min(remaining, patience))
 	return remaining <= 0
 }
 
-// count counts the cities with a verdict.
-func (d *decision) count(isCounted func(i int) bool) int {
+// judge decides about a city alone. While no city serves, the answer keeps its cities.
+func (d *decision) judge(f *fact) (place, string) {
+	why := string(f.said)
+	if f.said == saysServing && f.shown == unreachable {
+		why = string(unreachable)
+	}
+	switch {
+	case f.said == saysLeaving:
+	case d.isServing(f) && !d.had(f) && !d.isProved(f):
+		return placeOut, whyReturning
+	case d.isServing(f):
+		return placeIn, why
+	case !d.serves && (d.had(f) || d.returnsUnheard(f)):
+		return placeDoubt, whyNone
+	case d.had(f) && f.isDoubtful():
+		return placeDoubt, why
+	}
+	return placeOut, why
+}
+
+// isProved reports whether a city has served for ReturnAfter, or has begun so shortly after the first one: none is better because it was
+// faster.
+func (d *decision) isProved(f *fact) bool {
+	return !d.began(f).After(d.first.Add(d.ReturnAfter)) || d.isOver(d.began(f).Add(d.ReturnAfter))
+}
+
+// returnsUnheard reports whether a city returns that only silence has taken out: the cities of the answer have been known not to serve for
+// the patience.
+func (d *decision) returnsUnheard(f *fact) bool {
+	return len(d.before) > 0 && f.addressed && f.isDoubtful() && d.isOver(d.last.Add(patience))
+}
+
+// count counts cities.
+func (d *decision) count(isCounted func(v *verdict) bool) int {
 	count := 0
 	for i := range d.verdicts {
-		if isCounted(i) {
+		if isCounted(&d.verdicts[i]) {
 			count++
 		}
 	}
@@ -194,68 +186,58 @@ func (d *decision) least(cities int) int { return (cities*d.PanicThreshold + 99)
 // hold keeps the cities that ceased before the first of the others served: no city served at that moment. They stay until the
 // patience has passed. The ones whose cells say that they do not serve leave when enough cities serve, and more than one.
 func (d *decision) hold() {
-	isHeld := func(i int) bool {
-		f := &d.facts[i]
-		return d.serves && d.had(f.city) && d.verdicts[i].place != placeIn && f.said != saysLeaving && !f.since.After(d.first)
+	isHeld := func(v *verdict) bool {
+		return d.had(v.fact) && v.place != placeIn && v.said != saysLeaving && !v.since.After(d.first)
 	}
-	serving := d.count(func(i int) bool { return d.verdicts[i].place == placeIn })
-	cities, remaining := serving+d.count(isHeld), d.first.Add(patience).Sub(d.now)
+	serving := d.count(func(v *verdict) bool { return v.place == placeIn })
+	cities := serving + d.count(isHeld)
 	isEnough := serving >= max(min(2, cities), d.least(cities))
-	for i := range d.facts {
-		if remaining > 0 && isHeld(i) && (!isEnough || d.facts[i].isDoubtful()) {
-			d.verdicts[i].place, d.verdicts[i].why = placeDoubt, whyHeld
-			d.askAfter(remaining)
+	for i := range d.verdicts {
+		if v := &d.verdicts[i]; isHeld(v) && (!isEnough || v.isDoubtful()) && !d.isOver(d.first.Add(patience)) {
+			v.place, v.why = placeDoubt, whyHeld
 		}
 	}
 }
 
-// bound lets cities in doubt leave: the ones whose addresses do not answer first, then the longest silence. No more than SilentShare of all
-// cities leave for silence alone, though one may, and the answer never shrinks below the threshold of the cities that are not known
-// to be down. The ones that have left already count.
+// bound lets cities in doubt leave. No more than SilentShare of all cities leave for silence alone, though one may, and the answer never
+// shrinks below the threshold of the cities that are not known to be down. The ones that have left already count.
 func (d *decision) bound() {
-	if !d.serves {
-		return
-	}
-	isLeft := func(i int) bool {
-		f := &d.facts[i]
-		return f.isDoubtful() && f.addressed && !d.had(f.city) && !d.isServing(f)
-	}
-	isSilent := func(i int) bool { return d.facts[i].said == saysNothing && d.facts[i].shown != unreachable }
-	size := d.count(func(i int) bool { return d.verdicts[i].place != placeOut })
-	least := d.least(size + d.count(isLeft))
-	share := len(d.facts) * d.SilentShare / 100
+	isLeft := func(v *verdict) bool { return v.isDoubtful() && v.addressed && !d.had(v.fact) }
+	size := d.count(func(v *verdict) bool { return v.place != placeOut })
+	least, share := d.least(size+d.count(isLeft)), len(d.verdicts)*d.SilentShare/100
 	if d.SilentShare > 0 {
 		share = max(1, share)
 	}
-	share -= d.count(func(i int) bool { return isLeft(i) && isSilent(i) })
-	for _, i := range d.doubtful() {
-		if size <= least || isSilent(i) && share <= 0 {
+	silent := d.count(func(v *verdict) bool { return isLeft(v) && v.isSilent() })
+	for _, v := range d.doubtful() {
+		if size <= least || v.isSilent() && silent >= share {
 			continue
 		}
-		d.verdicts[i].place = placeOut
+		v.place = placeOut
 		size--
-		if isSilent(i) {
-			share--
+		if v.isSilent() {
+			silent++
 		}
 	}
 }
 
-// doubtful are the cities in doubt that may leave, the first to leave first. A city without any report has no time of silence.
-func (d *decision) doubtful() []int {
-	var result []int
+// doubtful are the cities in doubt that may leave: the ones whose addresses do not answer first, then the longest silence. A city
+// without any report has no time of silence.
+func (d *decision) doubtful() []*verdict {
+	var result []*verdict
 	for i := range d.verdicts {
-		if d.verdicts[i].place == placeDoubt && d.verdicts[i].why != whyHeld && d.facts[i].addressed {
-			result = append(result, i)
+		if v := &d.verdicts[i]; v.place == placeDoubt && v.why != whyHeld && v.addressed {
+			result = append(result, v)
 		}
 	}
-	seen := func(i int) int {
-		if d.facts[i].shown == unreachable {
-			return 0
+	slices.SortStableFunc(result, func(a, b *verdict) int {
+		switch {
+		case a.isSilent() == b.isSilent():
+			return a.since.Compare(b.since)
+		case b.isSilent():
+			return -1
 		}
 		return 1
-	}
-	slices.SortStableFunc(result, func(a, b int) int {
-		return cmp.Or(cmp.Compare(seen(a), seen(b)), d.facts[a].since.Compare(d.facts[b].since))
 	})
 	return result
 }
@@ -263,22 +245,19 @@ func (d *decision) doubtful() []int {
 // neverEmpty keeps an answer from being empty. Instances of a city that leaves will stop, so that any other city with an address is
 // better.
 func (d *decision) neverEmpty() {
-	for _, mayStay := range []func(f *fact) bool{
-		func(f *fact) bool { return f.said != saysLeaving && f.addressed },
-		func(f *fact) bool { return d.had(f.city) },
-	} {
-		if len(d.before) == 0 || len(d.cities()) > 0 {
+	for _, mayStay := range []func(f *fact) bool{func(f *fact) bool { return f.said != saysLeaving && f.addressed }, d.had} {
+		if len(d.cities()) > 0 {
 			return
 		}
-		for i := range d.facts {
-			if mayStay(&d.facts[i]) {
-				d.verdicts[i].place, d.verdicts[i].why = placeDoubt, whyNone
+		for i := range d.verdicts {
+			if v := &d.verdicts[i]; mayStay(v.fact) {
+				v.place, v.why = placeDoubt, whyNone
 			}
 		}
 	}
 }
 
-// cities are the cities of the answer.
+// cities are the cities of the answer, sorted.
 func (d *decision) cities() []string {
 	var result []string
 	for _, v := range d.verdicts {
@@ -286,10 +265,6 @@ func (d *decision) cities() []string {
 			result = append(result, v.city)
 		}
 	}
+	slices.Sort(result)
 	return result
-}
-
-// isUnchanged reports whether no city enters or leaves the answer.
-func (d *decision) isUnchanged() bool {
-	return slices.Equal(slices.Sorted(slices.Values(d.cities())), slices.Sorted(slices.Values(d.before)))
 }

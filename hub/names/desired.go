@@ -114,8 +114,8 @@ func (d *decision) answer(endpoints []v1alpha.CityEndpoint, stored spec) []v1alp
 	var result []v1alpha.CityEndpoint
 	for _, isNext := range []func(v verdict) bool{
 		func(v verdict) bool { return v.place == placeIn },
-		func(v verdict) bool { return v.place == placeDoubt && d.had(v.city) },
-		func(v verdict) bool { return v.place == placeDoubt && !d.had(v.city) },
+		func(v verdict) bool { return v.place == placeDoubt && d.had(v.fact) },
+		func(v verdict) bool { return v.place == placeDoubt && !d.had(v.fact) },
 	} {
 		for i, v := range d.verdicts {
 			city := endpoints[i]
@@ -160,7 +160,7 @@ func (d *decision) describe() (reason, message string) {
 			doubts = append(doubts, fmt.Sprintf("%s (%s)", v.city, v.why))
 		}
 	}
-	cities := strings.Join(slices.Sorted(slices.Values(d.cities())), ", ")
+	cities := strings.Join(d.cities(), ", ")
 	switch {
 	case !d.serves:
 		return v1alpha.ReasonNoCityServes, "no city serves; the names keep the addresses of " + cities

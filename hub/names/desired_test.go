@@ -135,6 +135,18 @@ func TestSilentCities(t *testing.T) {
 	}
 }
 
+// TestRecordsInDoubt: the addresses of a city in doubt do not keep the ones of a city that serves out of a name.
+func TestRecordsInDoubt(t *testing.T) {
+	t.Parallel()
+	doubtful := notServing("ORD", 9, v1alpha.ReasonCellNotReady)
+	for serves, want := range map[string]string{"lb.example": "CNAME [lb.example]", "203.0.113.7": "A [203.0.113.7 203.0.113.9]"} {
+		records, leftOut := (&Settings{TTL: time.Second}).records("web.example.com", []v1alpha.CityEndpoint{serving("DFW", 9, serves), doubtful})
+		if len(records) != 1 || fmt.Sprint(records[0].RecordType, " ", records[0].Targets) != want || slices.Contains(leftOut, "DFW") {
+			t.Errorf("%s: records %+v without %v", serves, records, leftOut)
+		}
+	}
+}
+
 // TestManyAddresses: what the most cities with the most addresses give is within the bounds of external-dns' kind.
 func TestManyAddresses(t *testing.T) {
 	t.Parallel()

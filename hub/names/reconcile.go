@@ -217,7 +217,7 @@ func (s *scope) keep(ctx context.Context, wanted wish) (state, error) {
 	switch {
 	case len(cities) == 0 && existing == nil:
 		return state{reason: v1alpha.ReasonNamesPending, message: "no city has served yet"}, nil
-	case len(cities) == 0 || !decided.serves && decided.isUnchanged():
+	case len(cities) == 0 || !decided.serves && slices.Equal(decided.cities(), slices.Sorted(slices.Values(answered(existing)))):
 		return result, nil
 	}
 	problem, err := s.write(ctx, wanted.name, existing, cities)
