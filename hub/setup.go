@@ -191,7 +191,8 @@ func setUpNames(t Target, s *shared) error {
 	if err := s.setCities(t); err != nil {
 		return err
 	}
-	if _, err := t.newProber(); err != nil {
+	prober, err := t.newProber()
+	if err != nil {
 		return err
 	}
 	local := t.Manager.GetLocalManager()
@@ -200,7 +201,7 @@ func setUpNames(t Target, s *shared) error {
 		Records: &names.Records{
 			Hub: local.GetConfig(), Mapper: local.GetRESTMapper(), Namespace: t.Options.Namespace, Clock: t.Options.Clock,
 		},
-		Owners: t.Options.Owners, Namespaces: s.namespaces, Lacking: cells.LackingOf(s.hub(t)), Clock: t.Options.Clock,
+		Owners: t.Options.Owners, Namespaces: s.namespaces, Lacking: cells.LackingOf(s.hub(t)), Prober: prober, Clock: t.Options.Clock,
 	}
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }

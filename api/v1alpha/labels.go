@@ -113,6 +113,9 @@ const (
 	AnnotationNamesLeft = "compute.datumapis.com/names-left-since"
 	// AnnotationNameCities, on the DNSEndpoint of a name, has the cities whose addresses are in it, divided by commas.
 	AnnotationNameCities = "compute.datumapis.com/name-cities"
+	// AnnotationNameUnreachable, on the DNSEndpoint of a name, has the cities that are not in it because their addresses did not
+	// answer, divided by commas.
+	AnnotationNameUnreachable = "compute.datumapis.com/name-unreachable"
 	// AnnotationGatewayAddresses, on a Service in a cell, has the addresses of the Gateway that has accepted its route, divided
 	// by commas.
 	AnnotationGatewayAddresses = "compute.datumapis.com/gateway-addresses"

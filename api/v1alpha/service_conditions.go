@@ -65,4 +65,7 @@ const (
 	// ReasonCityLeftOut says that a name lacks the addresses of a city that serves: a load balancer of the city has a host
 	// name as address, which no name can have beside IP addresses or other host names.
 	ReasonCityLeftOut = "CityLeftOut"
+	// ReasonAddressUnreachable says that a name lacks the addresses of a city whose cells report that it serves: the addresses
+	// do not answer the hub any more. The message has the city.
+	ReasonAddressUnreachable = "AddressUnreachable"
 )

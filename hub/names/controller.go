@@ -25,6 +25,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/hub/names/probe"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
@@ -51,6 +52,8 @@ type Reconciler struct {
 	Namespaces *projects.Namespaces
 	// Lacking has the cities that lack what an exposure needs. Nil: no city does.
 	Lacking cells.Lacking
+	// Prober asks the addresses of the names. Nil: nothing is asked.
+	Prober *probe.Prober
 	// Clock determines when a city returns.
 	Clock clock.PassiveClock
 }
@@ -74,6 +77,9 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		WithOptions(options).
 		Build(wrap(r.Reconcile))
 	if err != nil {
+		return err
+	}
+	if err := built.MultiClusterWatch(r.Prober); err != nil {
 		return err
 	}
 	return built.MultiClusterWatch(r.Records)

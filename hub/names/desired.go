@@ -164,6 +164,9 @@ func (d *decision) describe() (reason, message string) {
 	switch {
 	case !d.serves:
 		return v1alpha.ReasonNoCityServes, "no city serves; the names keep the addresses of " + cities
+	case d.unreachable() != nil:
+		return v1alpha.ReasonAddressUnreachable, fmt.Sprintf("the names have the addresses of %s; the ones of %s do not answer the hub",
+			cities, strings.Join(d.unreachable(), ", "))
 	case len(doubts) > 0:
 		return v1alpha.ReasonNamesProgrammed, fmt.Sprintf("the names have the addresses of %s; in doubt: %s", cities, strings.Join(doubts, ", "))
 	}

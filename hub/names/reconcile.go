@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +51,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		return reconcile.Result{RequeueAfter: startInterval}, nil
 	}
 	s := &scope{Reconciler: r, request: request, project: project, client: project.GetClient(), workload: &v1alpha.Workload{}}
-	for _, step := range []func(context.Context) error{s.load, s.release, s.keepAll, s.report} {
+	for _, step := range []func(context.Context) error{s.load, s.release, s.ask, s.keepAll, s.report} {
 		if err := step(ctx); err != nil {
 			return s.requeueAfter.Result(), err
 		}
@@ -201,7 +202,7 @@ func (s *scope) keep(ctx context.Context, wanted wish) (state, error) {
 	existing, endpoints := s.ownRecord(wanted.name), routing(s.endpoints, wanted.name)
 	facts := make([]fact, len(endpoints))
 	for i := range endpoints {
-		facts[i] = factOf(&endpoints[i])
+		facts[i] = s.asked(&endpoints[i], wanted.name)
 	}
 	decided := s.decide(facts, answered(existing), s.Clock.Now())
 	if decided.wait > 0 {
@@ -220,7 +221,7 @@ func (s *scope) keep(ctx context.Context, wanted wish) (state, error) {
 	case len(cities) == 0 || !decided.serves && slices.Equal(decided.cities(), slices.Sorted(slices.Values(answered(existing)))):
 		return result, nil
 	}
-	problem, err := s.write(ctx, wanted.name, existing, cities)
+	problem, err := s.write(ctx, answerOf{wanted.name, cities, decided.unreachable()}, existing)
 	if problem.reason == "" || problem.holds && !decided.serves {
 		return result, err
 	}
@@ -234,12 +235,23 @@ func (s *scope) notServed() state {
 		"status.endpoints has the addresses of the cities that serve"}
 }
 
+// answerOf is the answer of a name.
+type answerOf struct {
+	name   string
+	cities []v1alpha.CityEndpoint
+	// unreachable are the cities that are left out because their addresses do not answer.
+	unreachable []string
+}
+
 // write writes the DNSEndpoint of a name with the addresses of cities, if it differs. It returns the state of a name that does not have
 // all of them.
-func (s *scope) write(ctx context.Context, name string, existing *unstructured.Unstructured, cities []v1alpha.CityEndpoint) (state, error) {
-	records, leftOut := s.records(name, cities)
-	codes := slices.DeleteFunc(citiesOf(cities), func(city string) bool { return slices.Contains(leftOut, city) })
-	desired, err := s.desired(ctx, name, records, codes)
+func (s *scope) write(ctx context.Context, answer answerOf, existing *unstructured.Unstructured) (state, error) {
+	name := answer.name
+	records, leftOut := s.records(name, answer.cities)
+	codes := slices.DeleteFunc(citiesOf(answer.cities), func(city string) bool { return slices.Contains(leftOut, city) })
+	desired, err := s.desired(ctx, name, records, map[string]string{
+		v1alpha.AnnotationNameCities: strings.Join(codes, ","), v1alpha.AnnotationNameUnreachable: strings.Join(answer.unreachable, ","),
+	})
 	if err != nil {
 		return state{}, err
 	}
@@ -296,7 +308,9 @@ func (s *scope) owns(record *unstructured.Unstructured) bool {
 
 // desired builds a DNSEndpoint. Its owner is the hub namespace of the Workload, so that the hub deletes it with the last
 // of what the project's namespace has there, also while no replica has the project.
-func (s *scope) desired(ctx context.Context, name string, records []endpoint, cities []string) (*unstructured.Unstructured, error) {
+func (s *scope) desired(
+	ctx context.Context, name string, records []endpoint, annotations map[string]string,
+) (*unstructured.Unstructured, error) {
 	owner, err := s.hubNamespace(ctx)
 	if err != nil {
 		return nil, err
@@ -306,8 +320,7 @@ func (s *scope) desired(ctx context.Context, name string, records []endpoint, ci
 	// The API server has one object of this name: no two Workloads can have it.
 	record.SetName(name)
 	record.SetLabels(s.labels())
-	annotations := s.project.Origin(s.workload.Namespace).Annotations()
-	annotations[v1alpha.AnnotationNameCities] = strings.Join(cities, ",")
+	maps.Copy(annotations, s.project.Origin(s.workload.Namespace).Annotations())
 	record.SetAnnotations(annotations)
 	record.SetOwnerReferences([]metav1.OwnerReference{
 		{APIVersion: "v1", Kind: "Namespace", Name: owner.Name, UID: owner.UID},
@@ -348,7 +361,7 @@ func (s *scope) holder(record *unstructured.Unstructured) string {
 func (s *scope) update(ctx context.Context, existing, desired *unstructured.Unstructured) error {
 	have, want := specOf(existing), specOf(desired)
 	if equality.Semantic.DeepEqual(have, want) && equality.Semantic.DeepEqual(existing.GetOwnerReferences(), desired.GetOwnerReferences()) &&
-		existing.GetAnnotations()[v1alpha.AnnotationNameCities] == desired.GetAnnotations()[v1alpha.AnnotationNameCities] {
+		slices.Equal(answered(existing), answered(desired)) && slices.Equal(unreachableOf(existing), unreachableOf(desired)) {
 		return nil
 	}
 	desired.SetUID(existing.GetUID())

@@ -67,9 +67,14 @@ func setSpec(record *unstructured.Unstructured, wanted *spec) error {
 
 // answered are the cities whose addresses a DNSEndpoint has.
 func answered(record *unstructured.Unstructured) []string {
+	return citiesIn(record, v1alpha.AnnotationNameCities)
+}
+
+// citiesIn are the cities in an annotation of a DNSEndpoint, which may be nil.
+func citiesIn(record *unstructured.Unstructured, annotation string) []string {
 	if record == nil {
 		return nil
 	}
-	cities := strings.Split(record.GetAnnotations()[v1alpha.AnnotationNameCities], ",")
+	cities := strings.Split(record.GetAnnotations()[annotation], ",")
 	return slices.DeleteFunc(cities, func(city string) bool { return city == "" })
 }

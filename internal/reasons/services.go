@@ -115,4 +115,10 @@ var serviceRemedies = []Remedy{
 			"the values of the chart, so that each city has a record of its own."),
 		none, dnsNames,
 	},
+	{
+		v1alpha.ReasonAddressUnreachable, RankCause, atOnce,
+		operator("Examine the load balancer or the Gateway of the city, and the way from the hub to it. The city returns when its addresses " +
+			"answer. If the replicas cannot reach addresses, set --names-probe-interval=0 in host.extraArgs."),
+		none, dnsNames,
+	},
 }

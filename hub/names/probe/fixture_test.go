@@ -159,8 +159,14 @@ func (n *network) requested() (names []string) {
 func (n *network) want(t *testing.T, want Answer, targets ...Target) {
 	t.Helper()
 	for _, target := range targets {
-		if got := n.Answer(target); got != want {
+		if got := n.state(target); got != want {
 			t.Errorf("%s is %d, want %d", target.Address, got, want)
 		}
 	}
+}
+
+// state is the answer of targets without its time.
+func (p *Prober) state(targets ...Target) Answer {
+	answer, _ := p.Answer(targets...)
+	return answer
 }

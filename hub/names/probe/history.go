@@ -3,6 +3,8 @@
 
 package probe
 
+import "time"
+
 // Answer is the state of an address, as far as this replica knows.
 type Answer int
 
@@ -35,10 +37,13 @@ type history struct {
 	// failures and answers are the ones in a row. witnessed counts the failures before which another address has answered: without such
 	// a witness, the fault may be the replica's own.
 	failures, witnessed, answers int
+	// since is when an address that had answered was lost, or a lost one answered again; zero: neither has been seen.
+	since time.Time
 }
 
 // after returns the history after another question. witnessed: another address has answered since the question before.
-func (h history) after(result outcome, witnessed bool) history {
+func (h history) after(result outcome, witnessed bool, now time.Time) history {
+	before := h.answer
 	switch result {
 	case notAsked:
 	case answered:
@@ -54,6 +59,9 @@ func (h history) after(result outcome, witnessed bool) history {
 		if h.answer == Answers && h.witnessed >= fall {
 			h.answer = Lost
 		}
+	}
+	if before != Unknown && before != h.answer {
+		h.since = now
 	}
 	return h
 }

@@ -3,7 +3,10 @@
 
 package probe
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // TestHistory: a line of questions, and what is known after each of them. + is an answer, - a failure, x a failure without a witness,
 // and . a question that was not asked. U is Unknown, A Answers and L Lost.
@@ -27,17 +30,21 @@ func TestHistory(t *testing.T) {
 		"after its return it has three failures again":  {Lost, "++--+---", "LAAAAAAL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, got := history{answer: test.before}, ""
-			for _, question := range test.questions {
+			h, got, begin := history{answer: test.before}, "", time.Now()
+			for i, question := range test.questions {
+				now, before := begin.Add(time.Duration(i)*time.Second), h
 				switch question {
 				case '+':
-					h = h.after(answered, true)
+					h = h.after(answered, true, now)
 				case '-', 'x':
-					h = h.after(failed, question == '-')
+					h = h.after(failed, question == '-', now)
 				default:
-					h = h.after(notAsked, true)
+					h = h.after(notAsked, true, now)
 				}
 				got += string("UAL"[h.answer])
+				if changed := before.answer != Unknown && before.answer != h.answer; changed != (h.since == now && h.since != before.since) {
+					t.Errorf("question %d: the answer was %d, is %d, since %s", i, before.answer, h.answer, h.since)
+				}
 			}
 			if got != test.want {
 				t.Errorf("%s gives %s, want %s", test.questions, got, test.want)

@@ -63,7 +63,7 @@ func TestProjectsWithManyDeadAddresses(t *testing.T) {
 		n.pass(2 * interval)
 		n.want(t, Answers, small...)
 		n.change(func() { n.down["DFW"] = true }, 0)
-		took := n.until(t, func() bool { return n.Answer(small[:2]...) == Lost })
+		took := n.until(t, func() bool { return n.state(small[:2]...) == Lost })
 		if t.Logf("Lost after %s", took); took > 10*time.Second {
 			t.Error("that is too late")
 		}

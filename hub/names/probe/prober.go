@@ -170,23 +170,28 @@ func (p *Prober) keep(workload mcreconcile.Request, wanted map[Target]bool) {
 // Forget drops the targets of a Workload.
 func (p *Prober) Forget(workload mcreconcile.Request) { p.Set(workload, nil, nil) }
 
-// Answer returns what is known of targets together: Answers if one of them does, Lost if all of them are.
-func (p *Prober) Answer(targets ...Target) Answer {
+// Answer returns what is known of targets together: Answers if one of them does, Lost if all of them are. since is when the last one
+// was lost, or the first one answered again; zero: neither has been seen.
+func (p *Prober) Answer(targets ...Target) (result Answer, since time.Time) {
 	if p == nil || len(targets) == 0 {
-		return Unknown
+		return Unknown, time.Time{}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	result := Lost
+	result = Lost
 	for _, target := range targets {
-		switch r := p.records[target]; {
+		r := p.records[target]
+		switch {
+		case r != nil && r.answer == Answers && (result != Answers || r.since.Before(since)):
+			result, since = Answers, r.since
+		case result == Answers:
 		case r == nil || r.answer == Unknown:
-			result = Unknown
-		case r.answer == Answers:
-			return Answers
+			result, since = Unknown, time.Time{}
+		case result == Lost && r.since.After(since):
+			since = r.since
 		}
 	}
-	return result
+	return result, since
 }
 
 // Lost counts the addresses that are Lost.
@@ -310,7 +315,7 @@ func (p *Prober) end(r *record, result outcome) {
 	requests := map[mcreconcile.Request]queue{}
 	p.mu.Lock()
 	before := r.answer
-	r.history = r.after(result, p.witnessed.After(r.ended))
+	r.history = r.after(result, p.witnessed.After(r.ended), now)
 	r.asking, r.ended = false, now
 	p.running--
 	r.due = p.next(r, now)

@@ -33,7 +33,7 @@ func TestAKilledCity(t *testing.T) {
 						n.down[target.Address], n.broken[target.Address] = silent, !silent
 					}
 				}, 0)
-				fell = max(fell, n.until(t, func() bool { return n.Answer(dfw...) == Lost }))
+				fell = max(fell, n.until(t, func() bool { return n.state(dfw...) == Lost }))
 				n.want(t, Answers, ord...)
 				if got := n.requested(); len(got) == 0 {
 					t.Error("the Workload is not requested")
@@ -45,7 +45,7 @@ func TestAKilledCity(t *testing.T) {
 				}
 				n.change(func() { clear(n.down); clear(n.broken) }, 0)
 				rose = max(rose, n.until(t, func() bool {
-					return !slices.ContainsFunc(dfw, func(target Target) bool { return n.Answer(target) != Answers })
+					return !slices.ContainsFunc(dfw, func(target Target) bool { return n.state(target) != Answers })
 				}))
 				if len(n.requested()) == 0 {
 					t.Error("the Workload is not requested for its return")
@@ -67,10 +67,10 @@ func TestTheOthersOfACity(t *testing.T) {
 		n.pass(2 * interval)
 		n.change(func() { n.down["DFW"] = true }, 0)
 		first := n.until(t, func() bool {
-			return slices.ContainsFunc(dfw, func(target Target) bool { return n.Answer(target) == Lost })
+			return slices.ContainsFunc(dfw, func(target Target) bool { return n.state(target) == Lost })
 		})
 		rest := n.until(t, func() bool {
-			return !slices.ContainsFunc(dfw, func(target Target) bool { return n.Answer(target) != Lost })
+			return !slices.ContainsFunc(dfw, func(target Target) bool { return n.state(target) != Lost })
 		})
 		if t.Logf("the first after %s, the last %s later", first, rest); rest > 2*timeout {
 			t.Error("the others wait for their turn")
@@ -152,9 +152,32 @@ func TestAnswerOfSeveral(t *testing.T) {
 		{[]Target{answers, lost}, Answers},
 		{of("ORD", 1, 1), Unknown},
 	} {
-		if got := p.Answer(test.targets...); got != test.want {
+		if got := p.state(test.targets...); got != test.want {
 			t.Errorf("%v gives %d, want %d", test.targets, got, test.want)
 		}
+	}
+}
+
+// TestSince: a city is lost since its last address is, and answers again since the first one does. One that was never lost has no time.
+func TestSince(t *testing.T) {
+	p := New(Options{Interval: interval, Clock: clock.RealClock{}})
+	all, begin := of("DFW", 1, 2), time.Now()
+	p.Set(workload("north", "web"), all, nil)
+	for i, record := range []history{{answer: Lost, since: begin}, {answer: Lost, since: begin.Add(time.Second)}} {
+		p.records[all[i]].history = record
+	}
+	if answer, since := p.Answer(all...); answer != Lost || since != begin.Add(time.Second) {
+		t.Errorf("lost: %d since %s", answer, since)
+	}
+	for i, record := range []history{{answer: Answers, since: begin.Add(time.Second)}, {answer: Answers, since: begin}} {
+		p.records[all[i]].history = record
+	}
+	if answer, since := p.Answer(all...); answer != Answers || since != begin {
+		t.Errorf("answers: %d since %s", answer, since)
+	}
+	p.records[all[0]].since = time.Time{}
+	if answer, since := p.Answer(all...); answer != Answers || !since.IsZero() {
+		t.Errorf("never lost: %d since %s", answer, since)
 	}
 }
 
@@ -166,7 +189,7 @@ func TestTurnedOff(t *testing.T) {
 		if _, engages, err := p.ForCluster("north", nil); engages != (p != nil) || err != nil {
 			t.Errorf("it engages: %v, %v", engages, err)
 		}
-		if got := p.Answer(of("DFW", 1, 1)...); got != Unknown || p != nil && len(p.records) > 0 {
+		if got := p.state(of("DFW", 1, 1)...); got != Unknown || p != nil && len(p.records) > 0 {
 			t.Errorf("the answer is %d", got)
 		}
 	}

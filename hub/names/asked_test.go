@@ -1,0 +1,57 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package names
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/clock"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/names/probe"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// replica gives the reconciler the Prober of a replica that has just started: it has no answer yet.
+func (f *fixture) replica() {
+	f.reconciler.Prober = probe.New(probe.Options{Interval: time.Second, Clock: clock.RealClock{}})
+}
+
+// TestAnUnreachableCity: a city that its cells report as serving leaves the name when its addresses are lost, the condition has the reason,
+// and no replica that starts takes it back before it answers. Where nothing is asked, the word of the cells counts.
+func TestAnUnreachableCity(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.workload(t, "web")
+	f.serve(t, w, "DFW", "203.0.113.7")
+	f.serve(t, w, "ORD", "203.0.113.8")
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7 203.0.113.8")
+	// Another replica has left ORD out, since its addresses are lost.
+	planes.Change(t, f.Planes, f.record(t, f.byPattern("web")), func(record *unstructured.Unstructured) {
+		annotations := record.GetAnnotations()
+		annotations[v1alpha.AnnotationNameCities], annotations[v1alpha.AnnotationNameUnreachable] = "DFW", "ORD"
+		record.SetAnnotations(annotations)
+	})
+	for range 2 {
+		f.replica()
+		f.reconcile(t, "web")
+		f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7")
+		got := f.wantCondition(t, "web", v1alpha.ReasonAddressUnreachable, f.byPattern("web"))
+		if !strings.Contains(got.Message, "the ones of ORD do not answer the hub") {
+			t.Errorf("the message is %q", got.Message)
+		}
+		if writes := f.reconcile(t, "web"); len(writes) > 0 {
+			t.Errorf("it does not settle: %v", writes)
+		}
+	}
+	f.reconciler.Prober = nil
+	f.clock.SetTime(testBegin.Add(time.Hour))
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7 203.0.113.8")
+	f.wantCondition(t, "web", v1alpha.ReasonNamesProgrammed, f.byPattern("web"))
+}
