@@ -117,7 +117,7 @@ var serviceRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonAddressUnreachable, RankCause, atOnce,
-		operator("Examine the load balancer or the Gateway of the city, and the way from the hub to it. The city returns when its addresses " +
+		operator("Examine the load balancer or the Gateway of the city, and the path from the hub to it. The city returns when its addresses " +
 			"answer. If the replicas cannot reach addresses, set --names-probe-interval=0 in host.extraArgs."),
 		none, dnsNames,
 	},
