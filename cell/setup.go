@@ -169,7 +169,8 @@ func adapt(mgr ctrl.Manager, settings *runtime.Settings) error {
 		return err
 	}
 	if settings.WithoutSleep {
-		mgr.GetLogger().Info("Pods have no preStop of the agent: this version of Kubernetes does not serve its handler sleep", "version", served.GitVersion)
+		mgr.GetLogger().Info("Pods have no preStop of the agent: this version of Kubernetes does not serve its handler sleep",
+			"version", served.GitVersion)
 	}
 	return nil
 }

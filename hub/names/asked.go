@@ -45,6 +45,7 @@ func (s *scope) asked(endpoint *v1alpha.CityEndpoint, name string) fact {
 		result.shown = answers
 	case probe.Lost:
 		result.shown = unreachable
+	case probe.Unknown:
 	}
 	if result.said == saysServing && since.After(result.since) {
 		result.since = since

@@ -42,7 +42,7 @@ func TestHistory(t *testing.T) {
 					h = h.after(notAsked, true, now)
 				}
 				got += string("UAL"[h.answer])
-				if changed := before.answer != Unknown && before.answer != h.answer; changed != (h.since == now && h.since != before.since) {
+				if changed := before.answer != Unknown && before.answer != h.answer; changed != (h.since.Equal(now) && !h.since.Equal(before.since)) {
 					t.Errorf("question %d: the answer was %d, is %d, since %s", i, before.answer, h.answer, h.since)
 				}
 			}
