@@ -28,6 +28,8 @@ type shown string
 const (
 	answers     shown = "its addresses answer"
 	unreachable shown = "its addresses do not answer"
+	// beingAsked: a replica has just begun to ask, such as after an outage of the hub, and silence is no evidence until it has asked.
+	beingAsked shown = "its addresses are being asked"
 )
 
 // fact holds the knowledge of a city of a name.
@@ -210,7 +212,7 @@ func (d *decision) bound() {
 	}
 	silent := d.count(func(v *verdict) bool { return isLeft(v) && v.isSilent() })
 	for _, v := range d.doubtful() {
-		if size <= least || v.isSilent() && silent >= share {
+		if size <= least || v.isSilent() && (silent >= share || v.shown == beingAsked) {
 			continue
 		}
 		v.place = placeOut

@@ -31,7 +31,9 @@ func (s *scope) ask(context.Context) error {
 			}
 		}
 	}
-	s.Prober.Set(s.request, targets, func(target probe.Target) bool { return lost[target] })
+	if !s.Prober.Set(s.request, targets, func(target probe.Target) bool { return lost[target] }) {
+		s.requeueAfter.AtMost(lateInterval)
+	}
 	return nil
 }
 
@@ -45,6 +47,8 @@ func (s *scope) asked(endpoint *v1alpha.CityEndpoint, name string) fact {
 		result.shown = answers
 	case probe.Lost:
 		result.shown = unreachable
+	case probe.Pending:
+		result.shown = beingAsked
 	case probe.Unknown:
 	}
 	if result.said == saysServing && since.After(result.since) {

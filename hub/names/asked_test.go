@@ -55,3 +55,18 @@ func TestAnUnreachableCity(t *testing.T) {
 	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7 203.0.113.8")
 	f.wantCondition(t, "web", v1alpha.ReasonNamesProgrammed, f.byPattern("web"))
 }
+
+// TestSilenceBeforeTheFirstAnswer: a replica that begins to ask, such as after an outage of the hub, takes no silent city out of the name
+// before it has asked.
+func TestSilenceBeforeTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.threeCities(t)
+	f.replica()
+	f.unhear(t, "ORD")
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7 203.0.113.8 203.0.113.9")
+	f.reconciler.Prober = nil
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7 203.0.113.9")
+}

@@ -88,6 +88,8 @@ var commands = map[string]func(t *testing.T, s *sequence, words []string){
 	"answers":     shows(answers),
 	"unreachable": shows(unreachable),
 	"unasked":     shows(""),
+	// asking DFW: a replica has begun to ask, and has no answer yet.
+	"asking": shows(beingAsked),
 	// removed DFW: the Workload does not have the city any more.
 	"removed": func(_ *testing.T, s *sequence, words []string) {
 		s.facts = slices.DeleteFunc(s.facts, func(f fact) bool { return slices.Contains(words, f.city) })

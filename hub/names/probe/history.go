@@ -9,9 +9,11 @@ import "time"
 type Answer int
 
 const (
+	// Pending is an address that has not answered this replica yet, which has not asked it often enough to wait no more.
+	Pending Answer = iota
 	// Unknown is an address that has never answered this replica, or that it must not ask. Nothing can be concluded: maybe the replica
 	// cannot reach addresses.
-	Unknown Answer = iota
+	Unknown
 	// Answers is an address that answers, or has not failed often enough.
 	Answers
 	// Lost is an address that answered and has failed fall times in a row while others answered.
@@ -46,6 +48,9 @@ func (h history) after(result outcome, witnessed bool, now time.Time) history {
 	before := h.answer
 	switch result {
 	case notAsked:
+		if h.answer == Pending {
+			h.failures++
+		}
 	case answered:
 		h.failures, h.witnessed, h.answers = 0, 0, h.answers+1
 		if h.answer != Lost || h.answers >= rise {
@@ -60,7 +65,10 @@ func (h history) after(result outcome, witnessed bool, now time.Time) history {
 			h.answer = Lost
 		}
 	}
-	if before != Unknown && before != h.answer {
+	if h.answer == Pending && h.failures >= fall {
+		h.answer = Unknown
+	}
+	if (before == Answers || before == Lost) && before != h.answer {
 		h.since = now
 	}
 	return h
@@ -69,5 +77,6 @@ func (h history) after(result outcome, witnessed bool, now time.Time) history {
 // changes reports whether the next questions may change the answer. Failures without a witness are the replica's own after a while:
 // more questions do not help.
 func (h history) changes() bool {
-	return h.answer == Answers && h.failures > 0 && h.failures < 2*fall || h.answer == Lost && h.answers > 0
+	isFailing := h.failures > 0 && (h.answer == Pending || h.answer == Answers && h.failures < 2*fall)
+	return isFailing || h.answer == Lost && h.answers > 0
 }

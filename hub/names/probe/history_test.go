@@ -16,6 +16,9 @@ func TestHistory(t *testing.T) {
 		questions, want string
 	}{
 		"it never answers":                              {Unknown, "----------", "UUUUUUUUUU"},
+		"it is asked three times first":                 {Pending, "----", "PPUU"},
+		"without an answer of others":                   {Pending, "xx+", "PPA"},
+		"its name does not resolve at first":            {Pending, "....", "PPUU"},
 		"its first answer counts":                       {Unknown, "--+", "UUA"},
 		"three failures in a row":                       {Answers, "---", "AAL"},
 		"an answer between them":                        {Answers, "--+--+---", "AAAAAAAAL"},
@@ -41,8 +44,8 @@ func TestHistory(t *testing.T) {
 				default:
 					h = h.after(notAsked, true, now)
 				}
-				got += string("UAL"[h.answer])
-				if changed := before.answer != Unknown && before.answer != h.answer; changed != (h.since.Equal(now) && !h.since.Equal(before.since)) {
+				got += string("PUAL"[h.answer])
+				if changed := before.answer > Unknown && before.answer != h.answer; changed != (h.since.Equal(now) && !h.since.Equal(before.since)) {
 					t.Errorf("question %d: the answer was %d, is %d, since %s", i, before.answer, h.answer, h.since)
 				}
 			}

@@ -33,7 +33,7 @@ const (
 	resolvedFor = 30 * time.Second
 	// atOnce is the most questions that wait for an answer, of all projects.
 	atOnce = 1024
-	// maxTargets is the most addresses that are asked, and maxOfProject of one project. Further ones are Unknown.
+	// maxTargets is the most addresses that are asked, and maxOfProject of one project. Further ones are Pending.
 	maxTargets, maxOfProject = 32768, 4096
 )
 
@@ -110,25 +110,27 @@ func New(o Options) *Prober {
 }
 
 // Set replaces the targets of a Workload. A target without an answer yet for which lost returns true is Lost until it answers: a
-// replica that starts must not take an address back that the stored record has left out. lost may be nil.
-func (p *Prober) Set(workload mcreconcile.Request, targets []Target, lost func(Target) bool) {
+// replica that starts must not take an address back that the stored record has left out. lost may be nil. It returns false, and must be
+// called again, if the project is not engaged here.
+func (p *Prober) Set(workload mcreconcile.Request, targets []Target, lost func(Target) bool) bool {
 	if p == nil || p.interval == 0 {
-		return
+		return true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.left[workload.ClusterName] {
 		// The reconcile was running when the project was disengaged. Its targets would never be forgotten.
-		return
+		return len(targets) == 0
 	}
 	wanted := map[Target]bool{}
 	for _, target := range targets {
 		r := p.want(workload, target)
-		if wanted[target] = true; r != nil && r.answer == Unknown && lost != nil && lost(target) {
+		if wanted[target] = true; r != nil && r.answer < Answers && lost != nil && lost(target) {
 			r.answer = Lost
 		}
 	}
 	p.keep(workload, wanted)
+	return true
 }
 
 // want adds a target of a Workload. It returns nil beyond the bounds. p.mu is held.
@@ -170,10 +172,11 @@ func (p *Prober) keep(workload mcreconcile.Request, wanted map[Target]bool) {
 // Forget drops the targets of a Workload.
 func (p *Prober) Forget(workload mcreconcile.Request) { p.Set(workload, nil, nil) }
 
-// Answer returns what is known of targets together: Answers if one of them does, Lost if all of them are. since is when the last one
+// Answer returns what is known of targets together: Answers if one of them does, Lost if all of them are, Pending while one may answer.
+// since is when the last one
 // was lost, or the first one answered again; zero: neither has been seen.
 func (p *Prober) Answer(targets ...Target) (result Answer, since time.Time) {
-	if p == nil || len(targets) == 0 {
+	if p == nil || p.interval == 0 || len(targets) == 0 {
 		return Unknown, time.Time{}
 	}
 	p.mu.Lock()
@@ -185,7 +188,10 @@ func (p *Prober) Answer(targets ...Target) (result Answer, since time.Time) {
 		case r != nil && r.answer == Answers && (result != Answers || r.since.Before(since)):
 			result, since = Answers, r.since
 		case result == Answers:
-		case r == nil || r.answer == Unknown:
+		case r == nil || r.answer == Pending:
+			result, since = Pending, time.Time{}
+		case result == Pending:
+		case r.answer == Unknown:
 			result, since = Unknown, time.Time{}
 		case result == Lost && r.since.After(since):
 			since = r.since

@@ -24,7 +24,7 @@ func TestAKilledCity(t *testing.T) {
 				n := start(t)
 				dfw, ord := of("DFW", 1, 3), of("ORD", 1, 1)
 				n.Set(workload("north", "web"), append(ord, dfw...), nil)
-				n.want(t, Unknown, append(ord, dfw...)...)
+				n.want(t, Pending, append(ord, dfw...)...)
 				n.pass(2*interval + offset)
 				n.want(t, Answers, append(ord, dfw...)...)
 				n.requested()
@@ -150,7 +150,9 @@ func TestAnswerOfSeveral(t *testing.T) {
 		{[]Target{unknown, lost}, Unknown},
 		{[]Target{lost, unknown, answers}, Answers},
 		{[]Target{answers, lost}, Answers},
-		{of("ORD", 1, 1), Unknown},
+		{of("ORD", 1, 1), Pending},
+		{append(of("ORD", 1, 1), lost), Pending},
+		{append(of("ORD", 1, 1), answers), Answers},
 	} {
 		if got := p.state(test.targets...); got != test.want {
 			t.Errorf("%v gives %d, want %d", test.targets, got, test.want)
@@ -220,7 +222,7 @@ func TestWhoIsAsked(t *testing.T) {
 		n.Set(workload("north", "b"), nil, nil)
 		n.want(t, Lost, gateway...)
 		n.Set(workload("north", "a"), ord, nil)
-		n.want(t, Unknown, gateway...)
+		n.want(t, Pending, gateway...)
 		n.change(func() { clear(n.asked) }, time.Minute)
 		if n.asked["DFW-1"] > 0 || n.asked["ORD-1"] == 0 {
 			t.Errorf("asked are %v", n.asked)
@@ -238,8 +240,10 @@ func TestADisengagedProject(t *testing.T) {
 		n.pass(2 * interval)
 		n.leaveNorth()
 		synctest.Wait()
-		n.Set(workload("north", "late"), dfw, nil)
-		n.want(t, Unknown, dfw...)
+		if n.Set(workload("north", "late"), dfw, nil) || !n.Set(workload("north", "late"), nil, nil) {
+			t.Error("a project that is not engaged is taken")
+		}
+		n.want(t, Pending, dfw...)
 		n.want(t, Answers, shared...)
 		if len(n.wanted) != 1 || len(n.records) != 1 || len(n.engaged) != 1 {
 			t.Errorf("in memory are %v, %v, %v", n.wanted, n.records, n.engaged)
