@@ -20,6 +20,9 @@ const (
 	Lost
 )
 
+// weights order answers: the one of several addresses with the largest weight is the answer of all.
+var weights = [...]int{Answers: 3, Pending: 2, Unknown: 1, Lost: 0}
+
 // fall is the number of failures after which an address is Lost, and rise the number of answers after which it is not any more.
 const fall, rise = 3, 2
 

@@ -181,20 +181,14 @@ func (p *Prober) Answer(targets ...Target) (result Answer, since time.Time) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	result = Lost
-	for _, target := range targets {
-		r := p.records[target]
-		switch {
-		case r != nil && r.answer == Answers && (result != Answers || r.since.Before(since)):
-			result, since = Answers, r.since
-		case result == Answers:
-		case r == nil || r.answer == Pending:
-			result, since = Pending, time.Time{}
-		case result == Pending:
-		case r.answer == Unknown:
-			result, since = Unknown, time.Time{}
-		case result == Lost && r.since.After(since):
-			since = r.since
+	for i, target := range targets {
+		var own history
+		if r := p.records[target]; r != nil {
+			own = r.history
+		}
+		decides := result == Answers && own.since.Before(since) || result == Lost && own.since.After(since)
+		if i == 0 || weights[own.answer] > weights[result] || own.answer == result && decides {
+			result, since = own.answer, own.since
 		}
 	}
 	return result, since
