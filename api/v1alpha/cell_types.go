@@ -77,7 +77,7 @@ type CellGateway struct {
 	Name string `json:"name"`
 
 	// listeners are the names of the listeners of the Gateway at which routes answer. Without any, a route answers at the HTTPS
-	// listeners of its host names or, if there is none, at each listener.
+	// listeners of its host names or, if the Gateway lacks them, at each listener.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16

@@ -123,8 +123,8 @@ func conditionsOf(status map[string]any, generation int64) map[string]*metav1.Co
 }
 
 // parents are the references of a route to the Gateway, one for each listener that it names. The operator names the listeners. Without
-// any, they are the HTTPS listeners of the route's host names, so that no request is answered in clear text where TLS is offered; if
-// there is none, the reference is for the whole Gateway.
+// any, they are the HTTPS listeners of the route's host names, so that no request is answered in clear text where TLS is offered. A
+// Gateway without them has one reference for all of its listeners.
 func (a *attachment) parents(listeners, hostnames []string, namespace string) (parents []any) {
 	if len(listeners) == 0 {
 		listeners = a.secure(hostnames, namespace)

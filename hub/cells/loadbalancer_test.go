@@ -19,7 +19,8 @@ func TestReadLoadBalancer(t *testing.T) {
 		good.Ranges[0].String() != "203.0.113.0/24" || good.Domains[0] != "lb.example.com" {
 		t.Fatalf("%+v, %v", good, err)
 	}
-	routed, err := ReadLoadBalancer(`{"gateway":{"namespace":"infra","name":"public","listeners":["shop","https","shop"]},"addresses":["a.b"]}`)
+	routed, err := ReadLoadBalancer(
+		`{"gateway":{"namespace":"infra","name":"public","listeners":["shop","https","shop"]},"addresses":["a.b"]}`)
 	if err != nil || !slices.Equal(routed.Gateway.Listeners, []string{"https", "shop"}) || routed.GatewayPort != 443 {
 		t.Errorf("%+v, %v", routed, err)
 	}

@@ -27,7 +27,8 @@ func (s *scope) ask(context.Context) error {
 		for i := range endpoints {
 			for _, target := range probe.TargetsOf(s.workload.Spec.Service, &endpoints[i], wanted.name) {
 				targets = append(targets, target)
-				lost[target] = slices.Contains(left, target.City)
+				// Two names may ask the same address.
+				lost[target] = lost[target] || slices.Contains(left, target.City)
 			}
 		}
 	}

@@ -21,6 +21,16 @@ func (f *fixture) replica() {
 	f.reconciler.Prober = probe.New(probe.Options{Interval: time.Second, Clock: clock.RealClock{}})
 }
 
+// leaveOut gives a name the state that a replica stores which has lost the addresses of a city.
+func (f *fixture) leaveOut(t *testing.T, name, cities, unreachable string) {
+	t.Helper()
+	planes.Change(t, f.Planes, f.record(t, name), func(record *unstructured.Unstructured) {
+		annotations := record.GetAnnotations()
+		annotations[v1alpha.AnnotationNameCities], annotations[v1alpha.AnnotationNameUnreachable] = cities, unreachable
+		record.SetAnnotations(annotations)
+	})
+}
+
 // TestAnUnreachableCity: a city that its cells report as serving leaves the name when its addresses are lost, the condition has the reason,
 // and no replica that starts takes it back before it answers. Where nothing is asked, the word of the cells counts.
 func TestAnUnreachableCity(t *testing.T) {
@@ -31,12 +41,7 @@ func TestAnUnreachableCity(t *testing.T) {
 	f.serve(t, w, "ORD", "203.0.113.8")
 	f.reconcile(t, "web")
 	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7 203.0.113.8")
-	// Another replica has left ORD out, since its addresses are lost.
-	planes.Change(t, f.Planes, f.record(t, f.byPattern("web")), func(record *unstructured.Unstructured) {
-		annotations := record.GetAnnotations()
-		annotations[v1alpha.AnnotationNameCities], annotations[v1alpha.AnnotationNameUnreachable] = "DFW", "ORD"
-		record.SetAnnotations(annotations)
-	})
+	f.leaveOut(t, f.byPattern("web"), "DFW", "ORD")
 	for range 2 {
 		f.replica()
 		f.reconcile(t, "web")
@@ -69,4 +74,18 @@ func TestSilenceBeforeTheFirstAnswer(t *testing.T) {
 	f.reconciler.Prober = nil
 	f.reconcile(t, "web")
 	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7 203.0.113.9")
+}
+
+// TestTwoNamesOfAnAddress: an address is lost if the record of one of its names has left it out.
+func TestTwoNamesOfAnAddress(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.workload(t, "web", f.own("www"))
+	f.serve(t, w, "DFW", "203.0.113.7")
+	f.serve(t, w, "ORD", "203.0.113.8")
+	f.reconcile(t, "web")
+	f.leaveOut(t, f.byPattern("web"), "DFW", "ORD")
+	f.replica()
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7")
 }

@@ -5,41 +5,18 @@ package names
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/karmada-compute/karmada-compute/testenv/golden"
 )
 
 // TestSequences runs the files of testdata/sequences. Each begins with a sentence about the rule that it shows. A line with > is a
 // command (commands has their meaning), and the lines below it are the answer that follows from it: the cities of the name, the verdict
 // about each, and when to ask again. UPDATE=1 writes the files.
-func TestSequences(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("testdata/sequences/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d sequences, %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			t.Parallel()
-			written, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(written))
-			if os.Getenv("UPDATE") != "" {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(written) {
-				t.Errorf("%s has changed. UPDATE=1 writes it; review the difference. It is now:\n%s", file, got)
-			}
-		})
-	}
-}
+func TestSequences(t *testing.T) { golden.Sequences(t, play) }
 
 // sequence is a name whose cities change.
 type sequence struct {

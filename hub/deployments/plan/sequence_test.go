@@ -6,8 +6,6 @@ package plan_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,35 +17,14 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
+	"github.com/karmada-compute/karmada-compute/testenv/golden"
 	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
 
 // TestSequences runs the files of testdata/sequences. Each begins with a sentence about the rule that it shows. A line with > is a
 // command (commands has their meaning), and the lines below it follow from it, round by round, until nothing is written: the plan
 // as `kubectl compute rollout plan` prints it, the writes, and the Instances with the newest template. UPDATE=1 writes the files.
-func TestSequences(t *testing.T) {
-	files, err := filepath.Glob("testdata/sequences/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d sequences, %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			t.Parallel()
-			written, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(written))
-			if os.Getenv("UPDATE") != "" {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(written) {
-				t.Errorf("%s has changed. UPDATE=1 writes it; review the difference. It is now:\n%s", file, got)
-			}
-		})
-	}
-}
+func TestSequences(t *testing.T) { golden.Sequences(t, play) }
 
 // sequence is a Workload whose changes and rounds are written down.
 type sequence struct {

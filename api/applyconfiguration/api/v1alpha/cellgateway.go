@@ -15,7 +15,7 @@ type CellGatewayApplyConfiguration struct {
 	// name of the Gateway.
 	Name *string `json:"name,omitempty"`
 	// listeners are the names of the listeners of the Gateway at which routes answer. Without any, a route answers at the HTTPS
-	// listeners of its host names or, if there is none, at each listener.
+	// listeners of its host names or, if the Gateway lacks them, at each listener.
 	Listeners []string `json:"listeners,omitempty"`
 }
 
