@@ -36,8 +36,8 @@ type WorkloadServiceApplyConfiguration struct {
 	// Each must be in a domain that the operator allows for the project. They need another exposure than
 	// Cluster. status.hostnames has the names that the Workload has.
 	Hostnames []string `json:"hostnames,omitempty"`
-	// probe is the request by which the hub asks whether an address of the Workload answers. It needs another exposure than
-	// Cluster. Without it, an address answers if it accepts a connection: at the first TCP port of ports or, with exposure Gateway,
+	// probe is the request by which the hub asks whether an address of the Workload answers, if the operator has turned this on. It
+	// needs another exposure than Cluster. Without it, an address answers if it accepts a connection: at the first TCP port of ports or, with exposure Gateway,
 	// at the port of the Gateway or port 80.
 	Probe *ServiceProbeApplyConfiguration `json:"probe,omitempty"`
 }
