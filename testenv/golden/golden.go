@@ -22,7 +22,7 @@ func Sequences(t *testing.T, play func(t *testing.T, written string) string) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			written, err := os.ReadFile(file)
+			written, err := os.ReadFile(file) //nolint:gosec // a file of the test
 			if err != nil {
 				t.Fatal(err)
 			}
