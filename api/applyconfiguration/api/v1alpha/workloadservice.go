@@ -37,8 +37,8 @@ type WorkloadServiceApplyConfiguration struct {
 	// Cluster. status.hostnames has the names that the Workload has.
 	Hostnames []string `json:"hostnames,omitempty"`
 	// probe is the request by which the hub asks whether an address of the Workload answers, if the operator has turned this on. It
-	// needs another exposure than Cluster. Without it, an address answers if it accepts a connection: at the first TCP port of ports or, with exposure Gateway,
-	// at the port of the Gateway or port 80.
+	// needs another exposure than Cluster. Without it, an address answers if it accepts a connection: at the first TCP port of
+	// ports or, with exposure Gateway, at the port of the Gateway or port 80.
 	Probe *ServiceProbeApplyConfiguration `json:"probe,omitempty"`
 }
 
