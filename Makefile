@@ -182,7 +182,7 @@ lua: ## Run the interpreter's tests on the Lua of each older version of Karmada 
 	done
 
 .PHONY: unit
-unit: rules lua ## Run unit tests, reconcilers against a real kube-apiserver among them.
+unit: rules ## Run unit tests, reconcilers against a real kube-apiserver among them.
 	$(UNIT) -skip "^(TestLong.*|$(NAMES))$$" ./...
 	go test -C api -vet=off ./...
 	cd test && $(UNIT) -skip "^(TestLong.*|$(NAMES))$$" $$(go list ./... | grep -v /features)

@@ -27,7 +27,7 @@ Feature: Audit of the path to the cells
     And Workload "web" becomes available with 1 ready Instances
     And workloaddeployment "web-main-dfw" has condition StatusCurrent True
 
-  @core @main
+  @core
   Scenario: A Work that was edited by hand is restored
     Given Workload "web" runs with
       | placement | cities | replicas |

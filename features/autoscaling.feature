@@ -3,7 +3,7 @@ Feature: A Workload is scaled by metrics
   Kubernetes' autoscaler in the cell decides how many Instances run between minReplicas and maxReplicas.
   It reads the metrics API, which a metrics server serves in a real cell. Here an operator writes the metrics.
 
-  @core @main
+  @core
   Scenario: The number of Instances follows the load, and writes of the hub do not reset it
     Given a namespace in project "north"
     And cell "dfw" serves metrics of Pods

@@ -6,7 +6,7 @@ Feature: Ready follows the consumer's probe
     Given cell "hou" runs containers
     And a namespace in project "south"
 
-  @core @main
+  @core
   Scenario: Ready follows the readiness probe
     When the consumer creates Workload "web" of 1 in HOU with container {"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"failureThreshold":2}}
     Then Workload "web" becomes available with 1 ready Instances

@@ -152,7 +152,7 @@ Feature: Roll out a template
     And workload "web" still has "status.availableReplicas" "4"
     And workload "web" still has "status.rollout.revision" "1"
 
-  @core @main
+  @core
   Scenario: An undo leaves healthy Instances alone
     Given "metadata.uid" of pod "web-main-ord-1" in cell "ord" is remembered as "ORD"
     And "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "DFW"
