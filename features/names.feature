@@ -129,6 +129,14 @@ Feature: A Workload has names that follow its health
     And the consumer patches workload "web" with {"spec":{"service":{"exposure":"LoadBalancer","ports":[{"port":80,"targetPort":"http"}]}}}
     Then Workload "web" becomes available with 2 ready Instances
     And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "lax, mia"
+
+    # The replicas ask the addresses. All else says that the city serves.
+    When processes "load-balancers-lax" are killed
+    Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "mia"
+    And workload "web" has condition NamesProgrammed True because of "AddressUnreachable"
+    When processes "load-balancers-lax" are started again
+    Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "lax, mia"
+
     When a client sends a request to name "web.${namespace}.${project}.apps.example.com" every 50 ms
     And processes "load-balancers-lax, node-lax-containers-0, cell-lax-kube-apiserver" are killed
     Then name "web.${namespace}.${project}.apps.example.com" loses the addresses of cell "lax", which the hub has lost

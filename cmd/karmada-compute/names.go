@@ -51,9 +51,9 @@ func (o *nameOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.panicThreshold, "names-panic-threshold", 50,
 		"How many percent of its cities a name keeps at least, however many the hub does not hear or reach. Cities whose cells report that "+
 			"they do not serve leave it anyway. From 1 to 99. The value must be the same on every replica.")
-	flags.DurationVar(&o.probeInterval, "names-probe-interval", 0,
-		"How often this replica asks each address in a DNS name whether it answers. From 1s to 1m; use 5s. 0: no address is asked. Use 0 if "+
-			"the replicas cannot reach the addresses, or a proxy between accepts every connection.")
+	flags.DurationVar(&o.probeInterval, "names-probe-interval", 5*time.Second,
+		"How often this replica asks each address in a DNS name whether it answers. From 1s to 1m. 0: no address is asked. Nothing is "+
+			"concluded where the replica cannot reach addresses, or where a proxy answers for each of them.")
 	flags.StringArrayVar(&o.properties, "names-property", nil,
 		"Setting of the provider of DNS for the addresses of a city, as CITY:NAME=VALUE, such as *:aws/weight=100. City * is every "+
 			"city that no other setting names. With any setting, each city has records of its own with its code as set identifier. "+

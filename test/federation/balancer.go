@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/karmada-compute/karmada-compute/testenv/connections"
 )
 
@@ -22,8 +24,9 @@ const dialTimeout = 2 * time.Second
 // Balancer distributes TCP connections over backends in turn, as a Kubernetes
 // Service would. It skips a backend that does not accept the connection.
 type Balancer struct {
-	// Listen is the address to accept connections on.
+	// Listen is the address to accept connections on, and Also are further ones.
 	Listen string
+	Also   []string
 	// Backends are the addresses that receive the connections.
 	Backends []string
 	// Service provides the backends in the place of Backends: its ready endpoints.
@@ -45,14 +48,21 @@ func (b *Balancer) Serve(ctx context.Context) error {
 			return fmt.Errorf("balancer: %w", err)
 		}
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", b.Listen)
-	if err != nil {
-		return fmt.Errorf("balancer: %w", err)
+	group, ctx := errgroup.WithContext(ctx)
+	for _, at := range append([]string{b.Listen}, b.Also...) {
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
+		if err != nil {
+			cancel()
+			return errors.Join(fmt.Errorf("balancer: %w", err), group.Wait())
+		}
+		group.Go(func() error {
+			if err := connections.Serve(ctx, listener, b.serve); err != nil {
+				return fmt.Errorf("balancer on %s: %w", at, err)
+			}
+			return nil
+		})
 	}
-	if err := connections.Serve(ctx, listener, b.serve); err != nil {
-		return fmt.Errorf("balancer on %s: %w", b.Listen, err)
-	}
-	return nil
+	return group.Wait()
 }
 
 // serve forwards one connection until either side ends it.

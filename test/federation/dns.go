@@ -70,6 +70,10 @@ func (f *Federation) StartDNS(ctx context.Context) (*DNS, error) {
 // StartLoadBalancers gives the Services of type LoadBalancer of a cell addresses of this machine, lets the cell report
 // them, and returns their range.
 func (f *Federation) StartLoadBalancers(ctx context.Context, cell string) (string, error) {
+	of, err := f.cell(cell)
+	if err != nil {
+		return "", err
+	}
 	kubeconfig, err := f.Kubeconfig(planeCell+cell, "federation")
 	if err != nil {
 		return "", err
@@ -80,7 +84,7 @@ func (f *Federation) StartLoadBalancers(ctx context.Context, cell string) (strin
 	}
 	if err := f.start(ctx, Process{
 		Name: "load-balancers-" + cell, Path: f.ownBinary(),
-		Args:  []string{"load-balancers", "--kubeconfig=" + kubeconfig, fmt.Sprintf("--port=%d", ports[0])},
+		Args:  []string{"load-balancers", "--kubeconfig=" + kubeconfig, fmt.Sprintf("--port=%d", ports[0]), fmt.Sprintf("--reachable=%t", of.Containers > 0)},
 		Ready: accepts(address(ports[0])), stage: stageRouter,
 	}); err != nil {
 		return "", err

@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/karmada-compute/karmada-compute/test/federation/containers"
 	"github.com/karmada-compute/karmada-compute/test/federation/node"
 )
 
@@ -44,7 +45,9 @@ type LoadBalancers struct {
 	Port int
 	// Routed: the cell has nodes of containers, as Service.Routed says.
 	Routed bool
-	Log    *slog.Logger
+	// Reachable: this machine gets a route, so that the addresses themselves answer on it, too. That needs root.
+	Reachable bool
+	Log       *slog.Logger
 
 	client   kubernetes.Interface
 	services func() ([]*corev1.Service, error)
@@ -89,12 +92,24 @@ func (l *LoadBalancers) Serve(ctx context.Context) (err error) {
 	if !cache.WaitForCacheSync(ctx.Done(), services.Informer().HasSynced) {
 		return fmt.Errorf("read the Services: %w", context.Cause(ctx))
 	}
+	if err := l.route(ctx, "replace"); err != nil {
+		return fmt.Errorf("load balancers: %w", err)
+	}
+	defer func() { err = errors.Join(err, l.route(context.WithoutCancel(ctx), "delete")) }()
 	ready, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address(l.Port))
 	if err != nil {
 		return fmt.Errorf("load balancers: %w", err)
 	}
 	<-ctx.Done()
 	return ready.Close()
+}
+
+// route changes the route to the addresses, if they are Reachable.
+func (l *LoadBalancers) route(ctx context.Context, change string) error {
+	if !l.Reachable {
+		return nil
+	}
+	return containers.IP(ctx, "route", change, "local", LoadBalancerRange(l.Port).String(), "dev", "lo")
 }
 
 // sync gives each Service its address, and frees the addresses of deleted Services.
@@ -181,11 +196,15 @@ func (l *LoadBalancers) listen(ctx context.Context, service *corev1.Service, at 
 		if port.Protocol != corev1.ProtocolTCP {
 			continue
 		}
+		number := strconv.Itoa(int(port.Port))
 		balancer := &Balancer{
-			Listen: net.JoinHostPort(local, strconv.Itoa(int(port.Port))), Log: l.Log,
+			Listen: net.JoinHostPort(local, number), Log: l.Log,
 			Service: &Service{
 				Config: l.Config, Namespace: service.Namespace, Name: service.Name, Port: port.Name, Routed: l.Routed, Log: l.Log,
 			},
+		}
+		if l.Reachable {
+			balancer.Also = []string{net.JoinHostPort(at, number)}
 		}
 		one.stopped.Go(func() {
 			if err := balancer.Serve(ctx); err != nil {

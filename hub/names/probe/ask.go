@@ -32,6 +32,8 @@ var (
 	errRefused = errors.New("the replica must not ask this address")
 	// errStatus is the error of an answer with another status than 200 to 399.
 	errStatus = errors.New("the status is no answer")
+	// errUnproven is the error of an answer at a port at which an address that no host has answers, too.
+	errUnproven = errors.New("a proxy answers for every address")
 )
 
 // own are errors of the replica itself, which prove nothing of an address.
@@ -47,6 +49,7 @@ type asker struct {
 	// allows is the rule of New, which production never replaces: the listeners of tests are at loopback addresses.
 	allows  func(ip netip.Addr, resolved bool) bool
 	resolve lookup
+	decoys  *decoys
 }
 
 // find returns the IP addresses of a target, and whether they are a host name's.
@@ -87,15 +90,23 @@ func (a *asker) ask(ctx context.Context, target *Target, ips []netip.Addr, resol
 	}
 	errs := make(chan error, len(to))
 	for i := range to {
-		asking.Go(func() { errs <- try(bounded, &net.Dialer{Control: a.control(resolved)}, target, to[i].String()) })
+		asking.Go(func() {
+			err := try(bounded, &net.Dialer{Control: a.control(resolved)}, target, to[i].String())
+			if err == nil && a.decoys.answer(ctx, to[i]) {
+				err = errUnproven
+			}
+			errs <- err
+		})
 	}
 	result := notAsked
 	for range to {
 		err := <-errs
-		if err == nil {
+		switch {
+		case err == nil:
 			return answered
-		}
-		if ctx.Err() == nil && !slices.ContainsFunc(own, func(known error) bool { return errors.Is(err, known) }) {
+		case errors.Is(err, errUnproven):
+			result = unproven
+		case result == notAsked && ctx.Err() == nil && !slices.ContainsFunc(own, func(known error) bool { return errors.Is(err, known) }):
 			result = failed
 		}
 	}

@@ -19,7 +19,14 @@ import (
 )
 
 // local asks listeners of tests.
-var local = asker{allows: func(netip.Addr, bool) bool { return true }}
+var local = asker{allows: func(netip.Addr, bool) bool { return true }, decoys: decoysAt("127.0.0.99")}
+
+// decoysAt are decoys at a loopback address, which answers where a test listens there.
+func decoysAt(address string) *decoys {
+	d := newDecoys()
+	d.v4 = netip.MustParseAddr(address)
+	return d
+}
 
 var loopback = []netip.Addr{netip.MustParseAddr("127.0.0.1")}
 

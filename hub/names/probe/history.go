@@ -11,7 +11,7 @@ type Answer int
 const (
 	// Pending is an address that has not answered this replica yet, which has not asked it often enough to wait no more.
 	Pending Answer = iota
-	// Unknown is an address that has never answered this replica, or that it must not ask. Nothing can be concluded: maybe the replica
+	// Unknown is an address that has never answered this replica, that it must not ask, or for which a proxy answers. Nothing can be concluded: maybe the replica
 	// cannot reach addresses.
 	Unknown
 	// Answers is an address that answers, or has not failed often enough.
@@ -33,6 +33,9 @@ const (
 	// notAsked is a question that did not leave the replica, such as of a name that does not resolve. It changes nothing.
 	notAsked outcome = iota
 	failed
+	// unproven is an answer that a proxy may have given. What was known before proves nothing any more, either: the address may have died
+	// since.
+	unproven
 	answered
 )
 
@@ -54,6 +57,8 @@ func (h history) after(result outcome, witnessed bool, now time.Time) history {
 		if h.answer == Pending {
 			h.failures++
 		}
+	case unproven:
+		h = history{answer: Unknown, failures: fall}
 	case answered:
 		h.failures, h.witnessed, h.answers = 0, 0, h.answers+1
 		if h.answer != Lost || h.answers >= rise {

@@ -9,7 +9,8 @@ import (
 )
 
 // TestHistory: a line of questions, and what is known after each of them. + is an answer, - a failure, x a failure without a witness,
-// and . a question that was not asked. U is Unknown, A Answers and L Lost.
+// p an answer that a proxy
+// may have given, and . a question that was not asked. U is Unknown, A Answers and L Lost.
 func TestHistory(t *testing.T) {
 	for name, test := range map[string]struct {
 		before          Answer
@@ -30,6 +31,10 @@ func TestHistory(t *testing.T) {
 		"two answers bring it back":                     {Answers, "---+-++", "AALLLLA"},
 		"it flaps while it is lost":                     {Answers, "---+-+-+-", "AALLLLLLL"},
 		"a stored record says that it is lost":          {Lost, "--+..+", "LLLLLA"},
+		"a proxy answers from the begin":                {Pending, "ppp", "UUU"},
+		"a proxy comes between":                         {Answers, "+p--p", "AUUUU"},
+		"a proxy answers for one that is lost":          {Lost, "-p", "LU"},
+		"a proxy goes":                                  {Unknown, "pp+---", "UUAAAL"},
 		"after its return it has three failures again":  {Lost, "++--+---", "LAAAAAAL"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,6 +46,8 @@ func TestHistory(t *testing.T) {
 					h = h.after(answered, true, now)
 				case '-', 'x':
 					h = h.after(failed, question == '-', now)
+				case 'p':
+					h = h.after(unproven, true, now)
 				default:
 					h = h.after(notAsked, true, now)
 				}

@@ -32,7 +32,7 @@ func TestOnARealNetwork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := start(t, func(n *network) {
 			n.question = n.ask
-			n.asker.allows = func(ip netip.Addr, resolved bool) bool { return ip.IsLoopback() && !resolved }
+			n.asker.allows, n.asker.decoys = func(ip netip.Addr, resolved bool) bool { return ip.IsLoopback() && !resolved }, decoysAt("127.0.0.99")
 		})
 		dies, stays := address(first), address(second)
 		n.Set(workload("north", "web"), []Target{dies, stays}, nil)
@@ -65,7 +65,7 @@ func TestAHostNameThatMoves(t *testing.T) {
 		resolved, to := 0, "127.0.0.2"
 		n := start(t, func(n *network) {
 			n.question = n.ask
-			n.asker.allows = func(ip netip.Addr, _ bool) bool { return ip.IsLoopback() }
+			n.asker.allows, n.asker.decoys = func(ip netip.Addr, _ bool) bool { return ip.IsLoopback() }, decoysAt("127.0.0.99")
 			n.asker.resolve = func(context.Context, string, string) ([]netip.Addr, error) {
 				n.mu.Lock()
 				defer n.mu.Unlock()

@@ -48,7 +48,8 @@ type Options struct {
 
 // Prober asks the addresses of Workloads. Create it with New. It is safe for concurrent use, and a nil one asks nothing.
 //
-// A replica that cannot reach addresses concludes nothing: an address that has never answered it is Unknown. A replica that ceases to
+// A replica that cannot reach addresses concludes nothing: an address that has never answered it is Unknown, and so is each address at a
+// port at which a proxy between answers for addresses that no host has. A replica that ceases to
 // reach addresses concludes nothing either: a failure counts only if another address has answered since the question before.
 type Prober struct {
 	interval time.Duration
@@ -100,7 +101,8 @@ type record struct {
 func New(o Options) *Prober {
 	rule := newRule(o.Servers)
 	p := &Prober{
-		interval: o.Interval, clock: o.Clock, rule: rule, asker: asker{allows: rule.allows, resolve: net.DefaultResolver.LookupNetIP},
+		interval: o.Interval, clock: o.Clock, rule: rule,
+		asker:   asker{allows: rule.allows, resolve: net.DefaultResolver.LookupNetIP, decoys: newDecoys()},
 		engaged: map[multicluster.ClusterName]*engagement{}, left: map[multicluster.ClusterName]bool{},
 		wanted: map[mcreconcile.Request]map[Target]bool{}, records: map[Target]*record{},
 		created: map[multicluster.ClusterName]int{}, fallen: map[string]bool{},

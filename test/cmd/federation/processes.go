@@ -97,6 +97,7 @@ func loadBalancersCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the cell")
 	cmd.Flags().IntVar(&balancers.Port, "port", 0, "reserved port, which determines the range of addresses")
+	cmd.Flags().BoolVar(&balancers.Reachable, "reachable", false, "give this machine a route, so that the addresses answer on it (needs root)")
 	return cmd
 }
 
