@@ -133,7 +133,7 @@ Feature: A Workload has names that follow its health
     # The replicas ask the addresses. All else says that the city serves.
     When processes "load-balancers-lax" are killed
     Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "mia"
-    And workload "web" has condition NamesProgrammed True because of "AddressUnreachable"
+    And workload "web" has condition NamesProgrammed False because of "AddressUnreachable"
     When processes "load-balancers-lax" are started again
     Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "lax, mia"
 
