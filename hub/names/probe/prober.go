@@ -143,7 +143,7 @@ func (p *Prober) want(workload mcreconcile.Request, target Target) *record {
 			return nil
 		}
 		r = &record{Target: target, of: map[mcreconcile.Request]bool{}, project: project}
-		r.due = p.next(r, p.clock.Now())
+		r.due = p.clock.Now()
 		p.records[target] = r
 		p.created[project]++
 	}

@@ -299,3 +299,15 @@ func TestBounds(t *testing.T) {
 		t.Error("memory is left")
 	}
 }
+
+// TestANewAddressIsAskedAtOnce: one that dies before its first answer is never lost, so that answer must come soon.
+func TestANewAddressIsAskedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := start(t)
+		n.pass(interval / 3)
+		targets := of("DFW", 1, 50)
+		n.Set(workload("north", "web"), targets, nil)
+		n.pass(2 * tick)
+		n.want(t, Answers, targets...)
+	})
+}
