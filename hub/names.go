@@ -27,6 +27,19 @@ func (t Target) newProber() (*probe.Prober, error) {
 	return prober, t.Manager.GetLocalManager().Add(prober)
 }
 
+// newRecords returns the DNSEndpoints of the hub, with their metric.
+func (t Target) newRecords() *names.Records {
+	local := t.Manager.GetLocalManager()
+	records := &names.Records{
+		Hub: local.GetConfig(), Mapper: local.GetRESTMapper(), Namespace: t.Options.Namespace, Clock: t.Options.Clock,
+	}
+	metrics.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "karmada_compute_names_unread_records",
+		Help: "DNSEndpoints that external-dns has not read for longer than three minutes. Each replica counts all.",
+	}, func() float64 { return float64(records.Unread()) }))
+	return records
+}
+
 // drain is how long the Instances of a city run, by default, after the city has begun to leave the names.
 func (t Target) drain() time.Duration {
 	if !t.Options.Names.Rules.Any() {

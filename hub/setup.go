@@ -198,9 +198,7 @@ func setUpNames(t Target, s *shared) error {
 	local := t.Manager.GetLocalManager()
 	r := &names.Reconciler{
 		Settings: t.Options.Names, Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-		Records: &names.Records{
-			Hub: local.GetConfig(), Mapper: local.GetRESTMapper(), Namespace: t.Options.Namespace, Clock: t.Options.Clock,
-		},
+		Records: t.newRecords(),
 		Owners: t.Options.Owners, Namespaces: s.namespaces, Lacking: cells.LackingOf(s.hub(t)), Prober: prober, Clock: t.Options.Clock,
 	}
 	return r.Register(t.Manager, t.controller(), t.wrap)

@@ -68,4 +68,7 @@ const (
 	// ReasonAddressUnreachable says that a name lacks the addresses of a city whose cells report that it serves: the addresses
 	// do not answer the hub any more. The message has the city.
 	ReasonAddressUnreachable = "AddressUnreachable"
+	// ReasonRecordMissing says that external-dns has not read the DNSEndpoint of a name for minutes, so that the DNS records may lack
+	// cities, or have some that do not serve. The message has the time.
+	ReasonRecordMissing = "RecordMissing"
 )

@@ -180,7 +180,7 @@ func (s *scope) keepAll(ctx context.Context) error {
 			continue
 		}
 		found.name = wanted.name
-		s.found = append(s.found, found)
+		s.found = append(s.found, s.withUnread(found))
 	}
 	return nil
 }

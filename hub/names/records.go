@@ -55,6 +55,8 @@ type Records struct {
 	reader client.Reader
 	absent bool
 	queues map[multicluster.ClusterName]queue
+
+	unread unread
 }
 
 type queue = workqueue.TypedRateLimitingInterface[mcreconcile.Request]
@@ -127,9 +129,11 @@ func trimRecord(obj any) (any, error) {
 	if !ok {
 		return obj, nil
 	}
+	written := record.GetManagedFields()
 	watch.BoundMetadata(record)
+	keepRead(record, written)
 	maps.DeleteFunc(record.Object, func(field string, _ any) bool {
-		return field != "apiVersion" && field != "kind" && field != "metadata" && field != "spec"
+		return field != "apiVersion" && field != "kind" && field != "metadata" && field != "spec" && field != "status"
 	})
 	if encoded, err := json.Marshal(record.Object); err != nil || len(encoded) > maxRecord {
 		delete(record.Object, "spec")
@@ -154,14 +158,15 @@ func (r *Records) use(ctx context.Context, reader client.Reader) {
 // events requests the Workload of each DNSEndpoint that changes: of one that others changed or deleted, and of one whose
 // Workload is gone.
 func (r *Records) events() toolscache.ResourceEventHandler {
-	add := func(obj any) {
+	see := func(obj any, exists bool) {
 		if tombstone, isOne := obj.(toolscache.DeletedFinalStateUnknown); isOne {
 			obj = tombstone.Obj
 		}
-		record, isRecord := obj.(client.Object)
+		record, isRecord := obj.(*unstructured.Unstructured)
 		if !isRecord {
 			return
 		}
+		r.unread.see(record, exists)
 		r.mu.Lock()
 		target := r.queues[projects.NameOf(record)]
 		r.mu.Unlock()
@@ -169,7 +174,9 @@ func (r *Records) events() toolscache.ResourceEventHandler {
 			target.Add(requestOf(record))
 		}
 	}
-	return toolscache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }, DeleteFunc: add}
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { see(obj, true) }, UpdateFunc: func(_, obj any) { see(obj, true) }, DeleteFunc: func(obj any) { see(obj, false) },
+	}
 }
 
 // requestOf requests the Workload of a DNSEndpoint.

@@ -116,6 +116,12 @@ var serviceRemedies = []Remedy{
 		none, dnsNames,
 	},
 	{
+		v1alpha.ReasonRecordMissing, RankCause, atOnce,
+		operator("Start external-dns, and read its log: it must watch the DNSEndpoints of the add-on's namespace, and may update their " +
+			"status."),
+		none, dnsNames,
+	},
+	{
 		v1alpha.ReasonAddressUnreachable, RankCause, atOnce,
 		operator("Examine the load balancer or the Gateway of the city, and the path from the hub to it. The city returns when its addresses " +
 			"answer. If the replicas cannot reach addresses, set --names-probe-interval=0 in host.extraArgs."),

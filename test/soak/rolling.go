@@ -140,7 +140,7 @@ func (r *Rolling) connectRolling(ctx context.Context) (err error) {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	r.project = r.Client("project/"+r.Projects[0], federation.Admin)
+	r.project = r.Client("project/"+r.Projects[0], federation.Consumer)
 	r.cells, err = watchAvailability(ctx, r.Federation, r.collector.hubNamespaces[r.Projects[0]], true)
 	return err
 }

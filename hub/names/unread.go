@@ -1,0 +1,101 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package names
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// readAfter is how long external-dns may take to read a DNSEndpoint. By default it does so once a minute.
+const readAfter = 3 * time.Minute
+
+// unread are the DNSEndpoints whose newest version external-dns has not read. It is safe for concurrent use.
+type unread struct {
+	mu sync.Mutex
+	// since is when each of them was written. isReported: some DNSEndpoint was ever reported as read. Until then nothing can be concluded:
+	// what writes the records here may be a program that reports nothing.
+	since      map[string]time.Time
+	isReported bool
+}
+
+// see takes over the state of a DNSEndpoint that keepRead has prepared; exists is false for a deleted one.
+func (u *unread) see(record *unstructured.Unstructured, exists bool) {
+	read, _, _ := unstructured.NestedInt64(record.Object, "status", "observedGeneration")
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.isReported = u.isReported || read > 0
+	written := slices.IndexFunc(record.GetManagedFields(), isOwn)
+	if !exists || written < 0 || read >= record.GetGeneration() {
+		delete(u.since, record.GetName())
+		return
+	}
+	if u.since == nil {
+		u.since = map[string]time.Time{}
+	}
+	if at := record.GetManagedFields()[written].Time; at != nil {
+		u.since[record.GetName()] = at.Time
+	}
+}
+
+// of returns since when external-dns should have read a DNSEndpoint.
+func (u *unread) of(name string) (since time.Time, isUnread bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	since, isUnread = u.since[name]
+	return since, isUnread && u.isReported
+}
+
+// Unread counts the DNSEndpoints that external-dns has not read for longer than it may take.
+func (r *Records) Unread() (count int) {
+	r.unread.mu.Lock()
+	defer r.unread.mu.Unlock()
+	for _, since := range r.unread.since {
+		if r.unread.isReported && r.Clock.Since(since) >= readAfter {
+			count++
+		}
+	}
+	return count
+}
+
+// isOwn reports whether an entry has the time at which the add-on last wrote an object.
+func isOwn(entry metav1.ManagedFieldsEntry) bool {
+	return entry.Manager == string(FieldManager) && entry.Subresource == ""
+}
+
+// keepRead leaves in a DNSEndpoint, of its status and its managed fields, which version external-dns has read and when the add-on last
+// wrote it.
+func keepRead(record *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry) {
+	if read, isInt, _ := unstructured.NestedInt64(record.Object, "status", "observedGeneration"); isInt {
+		record.Object["status"] = map[string]any{"observedGeneration": read}
+	} else {
+		delete(record.Object, "status")
+	}
+	if own := slices.IndexFunc(fields, isOwn); own >= 0 {
+		record.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: string(FieldManager), Operation: fields[own].Operation, Time: fields[own].Time}})
+	}
+}
+
+// withUnread is the state of a name that is programmed as far as the DNSEndpoint says: nobody may have read it.
+func (s *scope) withUnread(found state) state {
+	since, isUnread := s.Records.unread.of(found.name)
+	if found.reason != v1alpha.ReasonNamesProgrammed || !isUnread {
+		return found
+	}
+	if wait := readAfter - s.Clock.Since(since); wait > 0 {
+		s.requeueAfter.AtMost(wait)
+		return found
+	}
+	found.reason = v1alpha.ReasonRecordMissing
+	found.message = fmt.Sprintf("external-dns has not read DNSEndpoint %s since %s, so that the DNS records may lack cities: %s",
+		found.name, since.UTC().Format(time.RFC3339), found.message)
+	return found
+}
