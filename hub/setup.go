@@ -199,7 +199,7 @@ func setUpNames(t Target, s *shared) error {
 	r := &names.Reconciler{
 		Settings: t.Options.Names, Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 		Records: t.newRecords(),
-		Owners: t.Options.Owners, Namespaces: s.namespaces, Lacking: cells.LackingOf(s.hub(t)), Prober: prober, Clock: t.Options.Clock,
+		Owners:  t.Options.Owners, Namespaces: s.namespaces, Lacking: cells.LackingOf(s.hub(t)), Prober: prober, Clock: t.Options.Clock,
 	}
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }

@@ -80,7 +80,8 @@ func keepRead(record *unstructured.Unstructured, fields []metav1.ManagedFieldsEn
 		delete(record.Object, "status")
 	}
 	if own := slices.IndexFunc(fields, isOwn); own >= 0 {
-		record.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: string(FieldManager), Operation: fields[own].Operation, Time: fields[own].Time}})
+		written := metav1.ManagedFieldsEntry{Manager: string(FieldManager), Operation: fields[own].Operation, Time: fields[own].Time}
+		record.SetManagedFields([]metav1.ManagedFieldsEntry{written})
 	}
 }
 

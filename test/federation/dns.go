@@ -84,7 +84,9 @@ func (f *Federation) StartLoadBalancers(ctx context.Context, cell string) (strin
 	}
 	if err := f.start(ctx, Process{
 		Name: "load-balancers-" + cell, Path: f.ownBinary(),
-		Args:  []string{"load-balancers", "--kubeconfig=" + kubeconfig, fmt.Sprintf("--port=%d", ports[0]), fmt.Sprintf("--reachable=%t", of.Containers > 0)},
+		Args: []string{
+			"load-balancers", "--kubeconfig=" + kubeconfig, fmt.Sprintf("--port=%d", ports[0]), fmt.Sprintf("--reachable=%t", of.Containers > 0),
+		},
 		Ready: accepts(address(ports[0])), stage: stageRouter,
 	}); err != nil {
 		return "", err

@@ -11,8 +11,8 @@ type Answer int
 const (
 	// Pending is an address that has not answered this replica yet, which has not asked it often enough to wait no more.
 	Pending Answer = iota
-	// Unknown is an address that has never answered this replica, that it must not ask, or for which a proxy answers. Nothing can be concluded: maybe the replica
-	// cannot reach addresses.
+	// Unknown is an address that has never answered this replica, that it must not ask, or for which a proxy answers. Nothing can be
+	// concluded: maybe the replica cannot reach addresses.
 	Unknown
 	// Answers is an address that answers, or has not failed often enough.
 	Answers
@@ -51,7 +51,18 @@ type history struct {
 
 // after returns the history after another question. witnessed: another address has answered since the question before.
 func (h history) after(result outcome, witnessed bool, now time.Time) history {
-	before := h.answer
+	next := h.with(result, witnessed)
+	if next.answer == Pending && next.failures >= fall {
+		next.answer = Unknown
+	}
+	if (h.answer == Answers || h.answer == Lost) && h.answer != next.answer {
+		next.since = now
+	}
+	return next
+}
+
+// with counts the result of a question.
+func (h history) with(result outcome, witnessed bool) history {
 	switch result {
 	case notAsked:
 		if h.answer == Pending {
@@ -72,12 +83,6 @@ func (h history) after(result outcome, witnessed bool, now time.Time) history {
 		if h.answer == Answers && h.witnessed >= fall {
 			h.answer = Lost
 		}
-	}
-	if h.answer == Pending && h.failures >= fall {
-		h.answer = Unknown
-	}
-	if (before == Answers || before == Lost) && before != h.answer {
-		h.since = now
 	}
 	return h
 }
