@@ -85,7 +85,7 @@ func keepRead(record *unstructured.Unstructured, fields []metav1.ManagedFieldsEn
 	}
 }
 
-// withUnread is the state of a name that is programmed as far as the DNSEndpoint says: nobody may have read it.
+// withUnread is the state of a name that is programmed as far as the DNSEndpoint says: its newest version may not have been read.
 func (s *scope) withUnread(found state) state {
 	since, isUnread := s.Records.unread.of(found.name)
 	if found.reason != v1alpha.ReasonNamesProgrammed || !isUnread {

@@ -36,8 +36,8 @@ func (f *fixture) see(t *testing.T, name string, read int64) {
 	f.reconciler.Records.events().OnAdd(kept, false)
 }
 
-// TestExternalDNSIsDown: a DNSEndpoint that external-dns does not read is reported, with the time, and until it is read. A hub on which
-// nothing ever reports what it has read says nothing of that: another program may write the records.
+// TestExternalDNSIsDown: a DNSEndpoint that external-dns does not read is reported, with the time, and until it is read. On a hub on which
+// no program ever reports what it has read, nothing is concluded.
 func TestExternalDNSIsDown(t *testing.T) {
 	f := newFixture(t)
 	records := f.reconciler.Records

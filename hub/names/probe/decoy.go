@@ -17,8 +17,8 @@ import (
 
 // Addresses for documentation alone (RFC 5737, RFC 3849). No host has them.
 var (
-	nobody4 = netip.MustParseAddr("203.0.113.1")
-	nobody6 = netip.MustParseAddr("2001:db8::1")
+	unused4 = netip.MustParseAddr("203.0.113.1")
+	unused6 = netip.MustParseAddr("2001:db8::1")
 )
 
 // decoyFor is how long it is known whether a decoy answers.
@@ -42,7 +42,7 @@ type decoy struct {
 	at      time.Time
 }
 
-func newDecoys() *decoys { return &decoys{v4: nobody4, v6: nobody6, known: map[netip.AddrPort]decoy{}} }
+func newDecoys() *decoys { return &decoys{v4: unused4, v6: unused6, known: map[netip.AddrPort]decoy{}} }
 
 // answer reports whether the decoy for an address answers at its port. Questions to many addresses at once ask it once.
 func (d *decoys) answer(ctx context.Context, of netip.AddrPort) bool {
