@@ -70,7 +70,7 @@ func (f *Federation) StartDNS(ctx context.Context) (*DNS, error) {
 // StartLoadBalancers gives the Services of type LoadBalancer of a cell addresses of this machine, lets the cell report
 // them, and returns their range.
 func (f *Federation) StartLoadBalancers(ctx context.Context, cell string) (string, error) {
-	of, err := f.cell(cell)
+	found, err := f.cell(cell)
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (f *Federation) StartLoadBalancers(ctx context.Context, cell string) (strin
 	if err := f.start(ctx, Process{
 		Name: "load-balancers-" + cell, Path: f.ownBinary(),
 		Args: []string{
-			"load-balancers", "--kubeconfig=" + kubeconfig, fmt.Sprintf("--port=%d", ports[0]), fmt.Sprintf("--reachable=%t", of.Containers > 0),
+			"load-balancers", "--kubeconfig=" + kubeconfig, fmt.Sprintf("--port=%d", ports[0]), fmt.Sprintf("--reachable=%t", found.Containers > 0),
 		},
 		Ready: accepts(address(ports[0])), stage: stageRouter,
 	}); err != nil {

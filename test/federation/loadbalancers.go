@@ -77,6 +77,11 @@ func (l *LoadBalancers) Serve(ctx context.Context) (err error) {
 	if l.client, err = kubernetes.NewForConfig(l.Config); err != nil {
 		return err
 	}
+	// Services that exist already are served as soon as the informer starts.
+	if err := l.route(ctx, "replace"); err != nil {
+		return fmt.Errorf("load balancers: %w", err)
+	}
+	defer func() { err = errors.Join(err, l.route(context.WithoutCancel(ctx), "delete")) }()
 	l.served = map[types.UID]*balanced{}
 	factory := informers.NewSharedInformerFactory(l.client, resyncInterval)
 	services := factory.Core().V1().Services()
@@ -92,10 +97,6 @@ func (l *LoadBalancers) Serve(ctx context.Context) (err error) {
 	if !cache.WaitForCacheSync(ctx.Done(), services.Informer().HasSynced) {
 		return fmt.Errorf("read the Services: %w", context.Cause(ctx))
 	}
-	if err := l.route(ctx, "replace"); err != nil {
-		return fmt.Errorf("load balancers: %w", err)
-	}
-	defer func() { err = errors.Join(err, l.route(context.WithoutCancel(ctx), "delete")) }()
 	ready, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address(l.Port))
 	if err != nil {
 		return fmt.Errorf("load balancers: %w", err)

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/karmada-compute/karmada-compute/test/federation/containers"
 	"github.com/karmada-compute/karmada-compute/test/federation/node"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
@@ -89,5 +90,57 @@ func TestLoadBalancerRange(t *testing.T) {
 			t.Fatalf("port %d has %s, as port %d has", port, within, other)
 		}
 		seen[within] = port
+	}
+}
+
+// TestReachable: the address itself answers on this machine, also of a Service that exists before its load balancer starts, as after a
+// restart. The route to it ends with the load balancers.
+func TestReachable(t *testing.T) {
+	if err := containers.Missing(); err != nil {
+		t.Skip("a route needs what nodes of containers need: ", err)
+	}
+	client, namespace, listener := serviceOfProcesses(t)
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "early"},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Name: "webhook", Port: 8000}}},
+	}
+	service, err := client.CoreV1().Services(namespace).Create(t.Context(), service, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slice := endpoints(service, int32(listener.Addr().(*net.TCPAddr).Port), map[string]bool{"10.1.2.3": true})
+	if _, err := client.DiscoveryV1().EndpointSlices(namespace).Create(t.Context(), slice, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserved, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		balancers := &LoadBalancers{
+			Config: testenv.Config(t), Port: reserved, Reachable: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		served := make(chan error)
+		go func() { served <- balancers.Serve(ctx) }()
+		// Before there is a route, something else on the network may answer for the address.
+		if err := waitReady(t.Context(), Process{Ready: accepts(address(reserved))}, &exit{done: make(chan struct{})}); err != nil {
+			t.Fatal(err)
+		}
+		awaitAnswers(t, net.JoinHostPort(LoadBalancerRange(reserved).Addr().Next().String(), "8000"), "127.1.2.3", "127.1.2.3")
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		if err := containers.IP(t.Context(), "route", "delete", "local", LoadBalancerRange(reserved).String(), "dev", "lo"); err == nil {
+			t.Error("the route stays")
+		}
+	}
+	if err := client.CoreV1().Services(namespace).Delete(t.Context(), "early", metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
 	}
 }
