@@ -46,8 +46,8 @@ func (u *unread) see(record *unstructured.Unstructured, exists bool) {
 	}
 }
 
-// of returns since when external-dns should have read a DNSEndpoint.
-func (u *unread) of(name string) (since time.Time, isUnread bool) {
+// written returns since when external-dns should have read a DNSEndpoint.
+func (u *unread) written(name string) (since time.Time, isUnread bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	since, isUnread = u.since[name]
@@ -87,7 +87,7 @@ func keepRead(record *unstructured.Unstructured, fields []metav1.ManagedFieldsEn
 
 // withUnread is the state of a name that is programmed as far as the DNSEndpoint says: its newest version may not have been read.
 func (s *scope) withUnread(found state) state {
-	since, isUnread := s.Records.unread.of(found.name)
+	since, isUnread := s.Records.unread.written(found.name)
 	if found.reason != v1alpha.ReasonNamesProgrammed || !isUnread {
 		return found
 	}

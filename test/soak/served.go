@@ -61,12 +61,12 @@ func (y *Year) serve(ctx context.Context) error {
 	project := y.Projects[0]
 	namespace := y.namespaceIn(project)
 	// Without Milo, the hub's administrator is no consumer: admission refuses its Workloads.
-	as := func(user string) client.Client { return y.Client("project/"+project, user) }
+	clientFor := func(user string) client.Client { return y.Client("project/"+project, user) }
 	wanted := &Wanted{Image: federation.TestImage, Placements: []Placement{{Name: "main", Cities: y.Cities, Replicas: 1}}}
 	for _, object := range []client.Object{settings(namespace, "hello"), withName(namespace, wanted), withData(namespace, wanted)} {
-		c := as(federation.Consumer)
+		c := clientFor(federation.Consumer)
 		if _, isData := object.(*corev1.ConfigMap); isData {
-			c = as(federation.Admin)
+			c = clientFor(federation.Admin)
 		}
 		// Admission knows the instance types some seconds after they were created.
 		if err := federation.Await(ctx, retryDelay, y.Patience, func(ctx context.Context) error {

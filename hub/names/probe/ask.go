@@ -41,6 +41,10 @@ var own = []error{
 	errRefused, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL, syscall.EPERM, syscall.EACCES,
 }
 
+func isOwn(err error) bool {
+	return slices.ContainsFunc(own, func(known error) bool { return errors.Is(err, known) })
+}
+
 // lookup resolves a host name. It returns an IP address as it is.
 type lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
@@ -106,7 +110,7 @@ func (a *asker) ask(ctx context.Context, target *Target, ips []netip.Addr, resol
 			return answered
 		case errors.Is(err, errUnproven):
 			result = unproven
-		case result == notAsked && ctx.Err() == nil && !slices.ContainsFunc(own, func(known error) bool { return errors.Is(err, known) }):
+		case result == notAsked && ctx.Err() == nil && !isOwn(err):
 			result = failed
 		}
 	}

@@ -44,11 +44,12 @@ type decoy struct {
 
 func newDecoys() *decoys { return &decoys{v4: unused4, v6: unused6, known: map[netip.AddrPort]decoy{}} }
 
-// answer reports whether the decoy for an address answers at its port. Questions to many addresses at once ask it once.
-func (d *decoys) answer(ctx context.Context, of netip.AddrPort) bool {
-	to := netip.AddrPortFrom(d.v6, of.Port())
-	if of.Addr().Unmap().Is4() {
-		to = netip.AddrPortFrom(d.v4, of.Port())
+// answer reports whether the decoy for an address answers at its port. Questions to many addresses at once ask it once, and a fault of
+// the replica itself leaves the result before.
+func (d *decoys) answer(ctx context.Context, address netip.AddrPort) bool {
+	to := netip.AddrPortFrom(d.v6, address.Port())
+	if address.Addr().Unmap().Is4() {
+		to = netip.AddrPortFrom(d.v4, address.Port())
 	}
 	d.mu.Lock()
 	last, isKnown := d.known[to]
@@ -69,7 +70,7 @@ func (d *decoys) ask(ctx context.Context, to netip.AddrPort, before bool) bool {
 		log.FromContext(ctx).Info("A proxy accepts connections to addresses that no host has: answers at this port prove nothing, and the "+
 			"addresses of names are not asked there", "port", to.Port())
 	}
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) || isOwn(err) {
 		return before
 	}
 	d.mu.Lock()

@@ -51,7 +51,7 @@ type history struct {
 
 // after returns the history after another question. witnessed: another address has answered since the question before.
 func (h history) after(result outcome, witnessed bool, now time.Time) history {
-	next := h.with(result, witnessed)
+	next := h.counted(result, witnessed)
 	if next.answer == Pending && next.failures >= fall {
 		next.answer = Unknown
 	}
@@ -61,8 +61,8 @@ func (h history) after(result outcome, witnessed bool, now time.Time) history {
 	return next
 }
 
-// with counts the result of a question.
-func (h history) with(result outcome, witnessed bool) history {
+// counted is the history with the result of another question.
+func (h history) counted(result outcome, witnessed bool) history {
 	switch result {
 	case notAsked:
 		if h.answer == Pending {
