@@ -26,6 +26,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -339,11 +340,13 @@ func (s *scope) patience() time.Duration {
 // eventClock is the reason of the Event about a node whose clock is off.
 const eventClock = "NodeClockOff"
 
-// recorded are the reasons of Ready that are recorded as Events. Reasons that a crash loop changes every few seconds
-// are not.
-var recorded = []string{
-	v1alpha.ReasonConfigurationError, v1alpha.ReasonCellQuotaExceeded, v1alpha.ReasonPodRefused, v1alpha.ReasonRuntimeClassNotServed,
-	v1alpha.ReasonImageUnavailable, v1alpha.ReasonEvicted, v1alpha.ReasonNodeLost,
+// inCrashLoop are reasons of Ready that change every few seconds while containers restart.
+var inCrashLoop = []string{v1alpha.ReasonInstanceCrashing, v1alpha.ReasonOOMKilled, v1alpha.ReasonProbeFailing}
+
+// isRecorded reports whether a reason of Ready is recorded as an Event: somebody must act on it at once.
+func isRecorded(reason string) bool {
+	remedy, known := reasons.Of(v1alpha.ConditionReady, reason)
+	return known && remedy.Rank == reasons.RankCause && remedy.Normal == 0 && !slices.Contains(inCrashLoop, reason)
 }
 
 // recordTrouble records an Event when the reason of Ready becomes one that a user must act on.
@@ -357,7 +360,7 @@ func (s *scope) recordTrouble(status *v1alpha.InstanceStatus) {
 	if before != nil && before.Reason == now.Reason {
 		return
 	}
-	if slices.Contains(recorded, now.Reason) {
+	if isRecorded(now.Reason) {
 		s.Recorder.Eventf(s.instance, corev1.EventTypeWarning, now.Reason, "%s", now.Message)
 	}
 }
