@@ -101,7 +101,8 @@ func (k *Keeper) Pod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 		return false, nil
 	}
 	instance := &v1alpha.Instance{}
-	if gone, err := k.gone(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: controller.Name}, instance, controller); err != nil || !gone {
+	missing, err := k.lacksController(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: controller.Name}, instance, controller)
+	if err != nil || !missing {
 		return false, err
 	}
 	return true, k.remove(ctx, pod, kindPod, controller)
@@ -120,8 +121,8 @@ func (k *Keeper) Instance(ctx context.Context, instance *v1alpha.Instance) (bool
 		return false, nil
 	}
 	deployment := &v1alpha.WorkloadDeployment{}
-	if gone, err := k.gone(ctx, client.ObjectKey{Namespace: instance.Namespace, Name: controller.Name}, deployment,
-		controller); err != nil || !gone {
+	missing, err := k.lacksController(ctx, client.ObjectKey{Namespace: instance.Namespace, Name: controller.Name}, deployment, controller)
+	if err != nil || !missing {
 		return false, err
 	}
 	if deployment.UID != "" && deployment.DeletionTimestamp.IsZero() &&
@@ -148,8 +149,10 @@ func (k *Keeper) Slice(ctx context.Context, slice *v1alpha.InstanceSlice) (bool,
 	return true, k.remove(ctx, slice, kindSlice, deployment)
 }
 
-// gone reports whether the object that controller names is gone, and reads into found the object that has its name now.
-func (k *Keeper) gone(ctx context.Context, key client.ObjectKey, found client.Object, controller metav1.OwnerReference) (bool, error) {
+// lacksController reports whether the object that controller names no longer exists, and reads into found what has its name now.
+func (k *Keeper) lacksController(
+	ctx context.Context, key client.ObjectKey, found client.Object, controller metav1.OwnerReference,
+) (bool, error) {
 	if key.Name == "" {
 		return true, nil
 	}

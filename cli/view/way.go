@@ -50,8 +50,8 @@ type Step struct {
 	warnings []*Finding
 }
 
-// held reports whether the way ends here.
-func (s *Step) held() bool { return s.Finding != nil && !s.Finding.Warning }
+// endsWay reports whether the way ends here.
+func (s *Step) endsWay() bool { return s.Finding != nil && !s.Finding.Warning }
 
 // Object returns the step as kubectl names it.
 func (s *Step) Object() string { return s.Kind + " " + s.Name }
@@ -155,7 +155,7 @@ func (s *Snapshot) wayTo(d *v1alpha.WorkloadDeployment, instance *v1alpha.Instan
 
 // stop finds the end of the way. last is the Instance, which has the most specific conditions; nil without an Instance.
 func (w *Way) stop(last *Step) {
-	if last != nil && last.held() && last.Finding.urgent() && w.causeOf(last) == nil {
+	if last != nil && last.endsWay() && last.Finding.urgent() && w.causeOf(last) == nil {
 		w.Stop = last
 		return
 	}
@@ -178,11 +178,11 @@ func (w *Way) stop(last *Step) {
 // causeOf returns the step that has the cause of an Instance's condition: an object above it has the same condition
 // with a more specific reason. The cell knows only that data is not there, and the project that it is too large.
 func (w *Way) causeOf(last *Step) *Step {
-	if last == nil || !last.held() {
+	if last == nil || !last.endsWay() {
 		return nil
 	}
 	for _, step := range w.Steps {
-		if step != last && step.held() && step.Finding.Condition == last.Finding.Condition && step.Finding.rank > last.Finding.rank &&
+		if step != last && step.endsWay() && step.Finding.Condition == last.Finding.Condition && step.Finding.rank > last.Finding.rank &&
 			step.Finding.Condition == v1alpha.ConditionReferencedDataReady {
 			return step
 		}
@@ -196,7 +196,7 @@ func (w *Way) deepest(last *Step) *Step {
 	for _, step := range slices.Backward(w.Steps) {
 		// The lines above summarize faults of other Instances.
 		summary := step.Plane == planeProject && last != nil && step != last
-		if summary || !step.held() {
+		if summary || !step.endsWay() {
 			continue
 		}
 		if found == nil || step.Finding.urgent() && !found.Finding.urgent() {
@@ -288,7 +288,7 @@ func (s *Snapshot) hubSteps(d *v1alpha.WorkloadDeployment, instance string) []*S
 
 // markHeld sets the state of a held step to not ready.
 func (s *Step) markHeld() *Step {
-	if s.State == StateOK && s.held() {
+	if s.State == StateOK && s.endsWay() {
 		s.State = StateNotReady
 	}
 	return s

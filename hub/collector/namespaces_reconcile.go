@@ -91,16 +91,16 @@ func (s *namespaceScope) ask(ctx context.Context) (reconcile.Result, error) {
 	if remaining > 0 {
 		return reconcile.Result{RequeueAfter: remaining}, nil
 	}
-	if reason := s.held(answer.Held); reason != "" {
+	if reason := s.reasonToKeep(answer.Held); reason != "" {
 		log.FromContext(ctx).Info("What a project left on the hub is not withdrawn", "project", s.project, "uid", s.uid, "reason", reason)
 		return later(recheckHeld), nil
 	}
 	return s.withdraw(ctx)
 }
 
-// held returns why nothing is withdrawn although Milo has reported the project as absent often enough; "": it is
+// reasonToKeep returns why nothing is withdrawn although Milo has reported the project as absent often enough; "": it is
 // withdrawn.
-func (s *namespaceScope) held(brake string) string {
+func (s *namespaceScope) reasonToKeep(brake string) string {
 	s.patience.Hold(s.namespace.Name, false)
 	switch s.namespace.Annotations[v1alpha.AnnotationKeep] {
 	case "true":

@@ -26,8 +26,8 @@ type division struct {
 	runs func(cell string, index int) bool
 	// alone: the city has one cell, so that no other cell could use an index too early.
 	alone bool
-	// gone reports whether a cell without a share has released all of its indices.
-	gone func(cell *v1alpha.CellAssignment) bool
+	// released reports whether a cell without a share has released all of its indices.
+	released func(cell *v1alpha.CellAssignment) bool
 	// now is when cells that lose their last index begin to leave.
 	now time.Time
 }
@@ -125,7 +125,7 @@ func (d *division) keep() (kept, releasing map[string][]int) {
 		indices := naming.Assigned(d.current, cell)
 		n := min(d.wanted(cell), len(indices))
 		kept[cell] = slices.Clone(indices[:n])
-		if d.alone || d.shares[cell] == 0 && d.gone(&d.current.Cells[i]) {
+		if d.alone || d.shares[cell] == 0 && d.released(&d.current.Cells[i]) {
 			continue
 		}
 		// The cell does not know yet that it loses these indices.

@@ -99,7 +99,7 @@ func TestAssign(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := assign(division{
 				current: c.current, shares: c.shares, surge: c.surge, runs: c.runs, alone: c.alone,
-				gone: func(cell *v1alpha.CellAssignment) bool { return slices.Contains(c.gone, cell.Name) },
+				released: func(cell *v1alpha.CellAssignment) bool { return slices.Contains(c.gone, cell.Name) },
 			})
 			for i := range got.Cells {
 				if cell := &got.Cells[i]; (cell.LeavingSince != nil) != (len(cell.Indices) == 0) {

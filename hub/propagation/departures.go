@@ -85,10 +85,10 @@ func (s *scope) hasWork(ctx context.Context, cell string) (bool, error) {
 	return err == nil, nil
 }
 
-// gone reports whether a cell without a share has released all indices: it has reported that, or its report is no
+// released reports whether a cell without a share has released all indices: it has reported that, or its report is no
 // longer waited for. A cell that is lost, or that has no city and so no agent, cannot report: the failover time
 // replaces its report.
-func (d *departures) gone(assigned *v1alpha.CellAssignment) bool {
+func (d *departures) released(assigned *v1alpha.CellAssignment) bool {
 	cell, exists := d.cells.Find(assigned.Name)
 	switch {
 	case !exists || cell.Gone:

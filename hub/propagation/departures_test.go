@@ -98,7 +98,7 @@ func TestGone(t *testing.T) {
 				d.failoverAfter = 0
 			}
 			assigned := cellWith("a", nil, 1)
-			if assigned.LeavingSince = test.since; d.gone(&assigned) != test.want {
+			if assigned.LeavingSince = test.since; d.released(&assigned) != test.want {
 				t.Errorf("it is not %t", test.want)
 			}
 		})
@@ -260,7 +260,7 @@ func (w *world) assign(t *testing.T) {
 		shares[target.Name] = int(target.Replicas)
 	}
 	next := assign(division{
-		current: w.copied.Spec.Assignment, shares: shares, gone: leave.gone, now: w.now,
+		current: w.copied.Spec.Assignment, shares: shares, released: leave.released, now: w.now,
 		runs: path.ReportsIn(w.copied, w.binding, w.works).MayRun,
 	})
 	for cell, n := range shares {

@@ -37,7 +37,7 @@ func (s *scope) assignment(
 	result := assign(division{
 		current: existing.Spec.Assignment, shares: s.withRoom(shares), surge: s.surge(existing.Spec.Assignment, shares),
 		alone: s.alone(existing.Spec.Assignment, shares),
-		runs:  reports.MayRun, gone: leave.gone, now: s.Clock.Now(),
+		runs:  reports.MayRun, released: leave.released, now: s.Clock.Now(),
 	})
 	if slices.ContainsFunc(result.Cells, func(c v1alpha.CellAssignment) bool { return c.IsLeaving() }) {
 		s.requeueAfter.AtMost(leavingRequeue)

@@ -50,7 +50,7 @@ func (s *scope) writeCondition(ctx context.Context, d *deployment) error {
 		return nil
 	}
 	desired := desiredCondition(d, s.objects)
-	if existing != nil && d.holds(existing, &desired) {
+	if existing != nil && d.staysTrue(existing, &desired) {
 		return nil
 	}
 	wanted := apply.StampedConditions(d.original.Status.Conditions,
@@ -96,9 +96,9 @@ func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition 
 	return condition
 }
 
-// holds reports whether a condition that is True stays: a cell that had the data by its last report is silent, and no other
+// staysTrue reports whether a condition that is True stays: a cell that had the data by its last report is silent, and no other
 // cell lacks the data.
-func (d *deployment) holds(existing, desired *metav1.Condition) bool {
+func (d *deployment) staysTrue(existing, desired *metav1.Condition) bool {
 	if !d.silent || existing.Status != metav1.ConditionTrue || desired.Reason != v1alpha.ReasonAwaitingPropagation ||
 		reportOf(d.copied).missing != "" {
 		return false
