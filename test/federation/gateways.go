@@ -10,10 +10,12 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/test/federation/node"
 	"github.com/karmada-compute/karmada-compute/testenv/tools"
@@ -29,18 +31,14 @@ const (
 	gatewayPort      = 80
 )
 
-var gatewayResource = schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "gateways"}
+var (
+	gatewayResource = schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "gateways"}
+	reviewResource  = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "subjectaccessreviews"}
+)
 
-// StartGateway starts a controller of the Gateway API for a cell of containers with load balancers, and returns the address of
-// the Gateway. It is within the range of the load balancers, so that the cell may report it.
+// StartGateway starts a controller of the Gateway API for a cell with load balancers, and returns the address of the Gateway. It is
+// within the range of the load balancers, so that the cell may report it. Without nodes that run containers, it has no Pods to reach.
 func (f *Federation) StartGateway(ctx context.Context, name, within string) (string, error) {
-	cell, err := f.cell(name)
-	if err != nil {
-		return "", err
-	}
-	if cell.Containers == 0 {
-		return "", fmt.Errorf("cell %s runs no containers: a Gateway cannot reach its Pods", name)
-	}
 	at, err := GatewayAddress(within)
 	if err != nil {
 		return "", err
@@ -97,10 +95,64 @@ func (f *Federation) applyGateway(ctx context.Context, cell *plane) error {
 	if err := cell.applyCRDs(ctx, crds); err != nil {
 		return err
 	}
+	return cell.applyGatewayObjects(ctx, "update")
+}
+
+// applyGatewayObjects applies the Gateway and the rights of its controller, which may do this with a status.
+func (p *plane) applyGatewayObjects(ctx context.Context, statusVerb string) error {
 	_, domain, _ := strings.Cut(NamesPattern, "{project}.")
-	return cell.applyFile(ctx, "gateway.yaml", map[string]string{
+	return p.applyFile(ctx, "gateway.yaml", map[string]string{
 		"user": gatewayUser, "namespace": gatewayNamespace, "name": gatewayName, "port": fmt.Sprint(gatewayPort), "hostname": "*." + domain,
+		"statusVerb": statusVerb,
 	})
+}
+
+// WithholdGatewayAddress leaves the Gateway of a cell without an address in its status, and its controller without the right to
+// write it. The Gateway continues to serve. What is returned gives both back.
+func (f *Federation) WithholdGatewayAddress(ctx context.Context, cell string) (back func(context.Context) error, err error) {
+	client, err := f.plane(planeCell + cell)
+	if err != nil {
+		return nil, err
+	}
+	gateways := client.dynamic.Resource(gatewayResource).Namespace(gatewayNamespace)
+	back = func(ctx context.Context) error {
+		if err := client.applyGatewayObjects(ctx, "update"); err != nil {
+			return err
+		}
+		return await(ctx, readyInterval, func(ctx context.Context) error {
+			// The controller writes the status when something has changed.
+			change := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/noticed-at":%q}}}`, time.Now().Format(time.RFC3339Nano))
+			_, err := gateways.Patch(ctx, gatewayName, types.MergePatchType, change, metav1.PatchOptions{})
+			return errors.Join(err, client.gatewayProgrammed(ctx))
+		})
+	}
+	if err := client.applyGatewayObjects(ctx, "get"); err != nil {
+		return back, err
+	}
+	return back, await(ctx, readyInterval, func(ctx context.Context) error {
+		// Again, until the API server has noticed that the controller may not.
+		_, err := gateways.Patch(ctx, gatewayName, types.MergePatchType, []byte(`{"status":{"addresses":[]}}`), metav1.PatchOptions{}, "status")
+		return errors.Join(err, client.mayNotWriteStatus(ctx))
+	})
+}
+
+// mayNotWriteStatus returns an error while the controller of Gateways may write their status.
+func (p *plane) mayNotWriteStatus(ctx context.Context) error {
+	review := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"user": gatewayUser, "resourceAttributes": map[string]any{
+			"group": gatewayResource.Group, "resource": gatewayResource.Resource, "subresource": "status", "verb": "update",
+			"namespace": gatewayNamespace, "name": gatewayName,
+		},
+	}}}
+	review.SetGroupVersionKind(reviewResource.GroupVersion().WithKind("SubjectAccessReview"))
+	answer, err := p.dynamic.Resource(reviewResource).Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	if allowed, _, err := unstructured.NestedBool(answer.Object, "status", "allowed"); allowed || err != nil {
+		return errors.Join(errors.New("the controller of Gateways may write their status"), err)
+	}
+	return nil
 }
 
 // startGatewayController starts the controller, which is the proxy too. It reads the Gateways of the cell, and sends requests to

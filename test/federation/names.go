@@ -59,7 +59,7 @@ func (n *Names) Start(ctx context.Context, f *Federation, cells []string) error 
 	return nil
 }
 
-// StartGateways starts the Gateways that do not run yet, in cells of containers with load balancers.
+// StartGateways starts the Gateways that do not run yet, in cells with load balancers.
 func (n *Names) StartGateways(ctx context.Context, f *Federation, cells []string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

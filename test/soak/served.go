@@ -5,7 +5,9 @@ package soak
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,12 +20,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
-// Workloads that no operation changes: namedWorkload has a name, and dataWorkload rolls out changes of ConfigMap dataName.
-const namedWorkload, dataWorkload, dataName, dataKey = "named", "data", "settings", "greeting"
+// A Workload that no operation changes, and that rolls out changes of ConfigMap dataName.
+const dataWorkload, dataName, dataKey = "data", "settings", "greeting"
 
-// withName is the Workload with a name. Its containers answer requests.
-func withName(namespace string, wanted *Wanted) *v1alpha.Workload {
-	workload := wanted.Workload(namespace, namedWorkload)
+// exposures are the Workloads that have a name, and that no operation changes. It is never written to.
+var exposures = map[string]v1alpha.ServiceExposure{
+	"balanced": v1alpha.ServiceExposureLoadBalancer, "routed": v1alpha.ServiceExposureGateway,
+}
+
+// namedWorkloads are the Workloads that have a name, in an order that is always the same.
+func namedWorkloads() []string { return slices.Sorted(maps.Keys(exposures)) }
+
+// withName is a Workload with a name. Its containers answer requests.
+func withName(namespace, name string, wanted *Wanted) *v1alpha.Workload {
+	workload := wanted.Workload(namespace, name)
 	container := &workload.Spec.Template.Spec.Runtime.Sandbox.Containers[0]
 	container.Ports = []v1alpha.NamedPort{{Name: "http", Port: 8080}}
 	container.ReadinessProbe = &corev1.Probe{
@@ -32,7 +42,7 @@ func withName(namespace string, wanted *Wanted) *v1alpha.Workload {
 	}
 	port := intstr.FromString("http")
 	workload.Spec.Service = &v1alpha.WorkloadService{
-		Exposure: v1alpha.ServiceExposureLoadBalancer, Ports: []v1alpha.ServicePort{{Port: 80, TargetPort: &port}},
+		Exposure: exposures[name], Ports: []v1alpha.ServicePort{{Port: 80, TargetPort: &port}},
 	}
 	return workload
 }
@@ -56,14 +66,18 @@ func settings(namespace, greeting string) *corev1.ConfigMap {
 	}
 }
 
-// serve creates both Workloads in the first project, with an Instance in each city.
+// serve creates these Workloads in the first project, with an Instance in each city.
 func (y *Year) serve(ctx context.Context) error {
 	project := y.Projects[0]
 	namespace := y.namespaceIn(project)
 	// Without Milo, the hub's administrator is no consumer: admission refuses its Workloads.
 	clientFor := func(user string) client.Client { return y.Client("project/"+project, user) }
 	wanted := &Wanted{Image: federation.TestImage, Placements: []Placement{{Name: "main", Cities: y.Cities, Replicas: 1}}}
-	for _, object := range []client.Object{settings(namespace, "hello"), withName(namespace, wanted), withData(namespace, wanted)} {
+	objects := []client.Object{settings(namespace, "hello"), withData(namespace, wanted)}
+	for _, name := range namedWorkloads() {
+		objects = append(objects, withName(namespace, name, wanted))
+	}
+	for _, object := range objects {
 		c := clientFor(federation.Consumer)
 		if _, isData := object.(*corev1.ConfigMap); isData {
 			c = clientFor(federation.Admin)
@@ -78,40 +92,53 @@ func (y *Year) serve(ctx context.Context) error {
 	}
 	y.consumer.mu.Lock()
 	defer y.consumer.mu.Unlock()
-	y.consumer.wanted[Name{project, namedWorkload}], y.consumer.wanted[Name{project, dataWorkload}] = wanted, wanted
+	for _, object := range objects[1:] {
+		y.consumer.wanted[Name{project, object.GetName()}] = wanted
+	}
 	return nil
 }
 
-// name returns the DNS name of namedWorkload.
-func (y *Year) name() string {
+// nameOf returns the DNS name of a Workload.
+func (y *Year) nameOf(workload string) string {
 	project := y.Projects[0]
-	return strings.NewReplacer("{workload}", namedWorkload, "{namespace}", y.namespaceIn(project), "{project}", project).
+	return strings.NewReplacer("{workload}", workload, "{namespace}", y.namespaceIn(project), "{project}", project).
 		Replace(federation.NamesPattern)
 }
 
-// startNames starts a DNS server, and the load balancers of each cell.
+// startNames starts a DNS server, and the load balancers and the Gateway of each cell.
 func (y *Year) startNames(ctx context.Context) error {
 	var cells []string
 	for _, cell := range y.Federation.Cells() {
 		cells = append(cells, cell.Name)
 	}
 	y.names = &federation.Names{}
-	return y.names.Start(ctx, y.Federation, cells)
+	if err := y.names.Start(ctx, y.Federation, cells); err != nil {
+		return err
+	}
+	return y.names.StartGateways(ctx, y.Federation, cells)
 }
 
-// awaitNamed waits until the name has addresses of each city, and of nothing else.
+// awaitNamed waits until each name has addresses of each city, and of nothing else.
 func (y *Year) awaitNamed(ctx context.Context) error {
 	return federation.Await(ctx, retryDelay, y.Patience, func(ctx context.Context) error {
-		addresses, err := y.names.Resolve(ctx, y.name())
-		if err != nil {
-			return err
+		var failed []error
+		for _, workload := range namedWorkloads() {
+			failed = append(failed, y.hasAllCities(ctx, y.nameOf(workload)))
 		}
-		var cells []string
-		for _, address := range addresses {
-			cells = append(cells, y.names.CellOf(address))
-		}
-		return missingCities(y.name(), cells, y.collector.cities)
+		return errors.Join(failed...)
 	})
+}
+
+func (y *Year) hasAllCities(ctx context.Context, name string) error {
+	addresses, err := y.names.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	var cells []string
+	for _, address := range addresses {
+		cells = append(cells, y.names.CellOf(address))
+	}
+	return missingCities(name, cells, y.collector.cities)
 }
 
 // missingCities fails unless a name has the addresses of a cell of each city, and of no others.

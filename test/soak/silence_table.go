@@ -38,10 +38,11 @@ var silenceTable = map[string]struct {
 	"external-dns is away":                        {begin: stopped(externalDNS)},
 	"the annotation of a load balancer is wrong":  {begin: moved(misconfigureBalancer), ofCell: true},
 	"a load balancer has no address for a moment": {begin: moved(withholdAddress), most: addressAway, ofCell: true},
+	"a Gateway has no address for a moment":       {begin: moved(withholdGateway), most: addressAway, ofCell: true},
 	"the hub is set back to a backup":             {begin: setHubBack},
 }
 
-// addressAway is how long a controller of load balancers may leave a Service without an address, as during its upgrade.
+// addressAway is how long a controller may leave a Service or a Gateway without an address, as during its upgrade.
 const addressAway = 10 * time.Second
 
 // moved is a silence that is a move of the operator's, too.

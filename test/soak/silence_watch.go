@@ -26,7 +26,7 @@ type observer struct {
 	cellOf func(netip.Addr) string
 
 	mu sync.Mutex
-	// now are the addresses of the name by who has said them, and claims the UIDs of the ResourceClaims by name.
+	// now are the addresses of the names by who has said them, and claims the UIDs of the ResourceClaims by name.
 	now    map[string][]string
 	claims map[string]string
 	// was and held are both when the silence began.
@@ -50,10 +50,10 @@ type failure struct {
 	err  error
 }
 
-// nameChange is an address that the name has lost, or got, since the silence began. Each is noted once.
+// nameChange is an address that a name has lost, or got, since the silence began. Each is noted once.
 type nameChange struct {
 	at time.Duration
-	// source is the object that says it.
+	// source is what says it, of which name.
 	source, address, cell string
 	lost                  bool
 }
@@ -84,7 +84,7 @@ func (o *observer) failed(cell string, err error) {
 	o.seen.failures = append(o.seen.failures, failure{o.clock.Since(o.begun), cell, err})
 }
 
-// named notes the addresses of the name by a source.
+// named notes the addresses of a name by a source.
 func (o *observer) named(source string, addresses []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -135,7 +135,10 @@ func (o *observer) granted(claims map[string]string) {
 // Sources of the addresses of a name.
 const byServer, byHub = "the DNS server", "the DNSEndpoint"
 
-// observe begins to send requests to the name, and to read its DNSEndpoint and the ResourceClaims, until ctx ends.
+// sourceOf is a source for the name of a Workload.
+func sourceOf(source, workload string) string { return source + " of " + workload }
+
+// observe begins to send requests to the names, and to read their DNSEndpoints and the ResourceClaims, until ctx ends.
 func (s *Silence) observe(ctx context.Context, background *sync.WaitGroup) *federation.Traffic {
 	s.observer = newObserver(s.Clock, s.names.CellOf)
 	s.look(ctx)
@@ -147,9 +150,11 @@ func (s *Silence) observe(ctx context.Context, background *sync.WaitGroup) *fede
 	return federation.BeginTraffic(ctx, s.request)
 }
 
-// request sends one request to the name.
+// request sends request n to one of the names in turn.
 func (s *Silence) request(ctx context.Context, n int) error {
-	addresses, err := s.names.Resolve(ctx, s.name())
+	workloads := namedWorkloads()
+	workload, turn := workloads[n%len(workloads)], n/len(workloads)
+	addresses, err := s.names.Resolve(ctx, s.nameOf(workload))
 	if err == nil && len(addresses) == 0 {
 		err = federation.ErrNoAddress
 	}
@@ -159,11 +164,11 @@ func (s *Silence) request(ctx context.Context, n int) error {
 		for _, address := range addresses {
 			texts = append(texts, address.String())
 		}
-		s.observer.named(byServer, texts)
+		s.observer.named(sourceOf(byServer, workload), texts)
 	}
 	if err == nil && s.Containers {
-		address := addresses[n%len(addresses)]
-		cell, err = s.names.CellOf(address), federation.RequestAt(ctx, s.name(), address)
+		address := addresses[turn%len(addresses)]
+		cell, err = s.names.CellOf(address), federation.RequestAt(ctx, s.nameOf(workload), address)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.observer.failed(cell, err)
@@ -176,7 +181,9 @@ func (s *Silence) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	if records, err := listKind(ctx, s.collector.planes[hubPlane], "externaldns.k8s.io/v1alpha1", "DNSEndpoint"); err == nil {
-		s.observer.named(byHub, targets(records, s.name()))
+		for _, workload := range namedWorkloads() {
+			s.observer.named(sourceOf(byHub, workload), targets(records, s.nameOf(workload)))
+		}
 	}
 	if s.Federation.WithoutMilo() {
 		return

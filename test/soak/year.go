@@ -21,7 +21,7 @@ type Year struct {
 	*Soak
 	// empty are the cells before the first Workload, and backups the newest backups of all planes.
 	empty, backups map[string]*federation.Backup
-	// names are the processes for the name of namedWorkload.
+	// names are the processes for the names of Workloads.
 	names *federation.Names
 }
 

@@ -55,6 +55,7 @@ var moveTable = map[string]mover{
 	"a rebalancer":                              rebalance,
 	"a load balancer whose annotation is wrong": misconfigureBalancer,
 	"a load balancer without an address":        withholdAddress,
+	"a Gateway without an address":              withholdGateway,
 	"an agent that is away":                     stopAgent,
 	"a node whose clock is ahead":               setClockAhead,
 	"data that changes":                         changeData,

@@ -60,6 +60,11 @@ func withholdAddress(ctx context.Context, y *Year, s step) (func(context.Context
 	return func(ctx context.Context) error { return y.inHubNamespaces(ctx, s.Cell, annotate("null")) }, err
 }
 
+// withholdGateway leaves the Gateway of the cell without an address in its status. It continues to serve.
+func withholdGateway(ctx context.Context, y *Year, s step) (func(context.Context) error, error) {
+	return y.Federation.WithholdGatewayAddress(ctx, s.Cell)
+}
+
 // stopAgent stops the agent of the cell by an override of the operator's.
 func stopAgent(ctx context.Context, y *Year, s step) (func(context.Context) error, error) {
 	start, err := y.create(ctx, karmada("policy.karmada.io/v1alpha1", "ClusterOverridePolicy", s.name, map[string]any{
