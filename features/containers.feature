@@ -69,7 +69,7 @@ Feature: Instances as processes
     # One Instance of one city tries the refused value. The others keep theirs, and the budget holds.
     When the consumer patches configmap "settings" with {"data":{"greeting":"often"}}
     Then instance "web-main-hou-1" has condition Ready False because of "InstanceCrashing"
-    And workload "web" has condition Degraded True because of "RolloutBlocked"
+    And workload "web" has condition Degraded True because of "InstanceCrashing"
     And workload "web" still has "status.availableReplicas" "5"
     And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_SETTINGS=1s"
     And every instance in cell "lax" still has "status.controller.dataHash" "${GOOD}"

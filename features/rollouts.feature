@@ -28,14 +28,14 @@ Feature: Roll out a template
 
   Scenario: A template that a cell refuses stops no Instance, and its correction continues
     When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
-    Then workload "web" has condition Degraded True because of "RolloutBlocked", saying "DFW: RuntimeClassNotServed: Instance web-main-dfw-1 keeps its template"
+    Then workload "web" has condition Degraded True because of "RuntimeClassNotServed", saying "DFW: RuntimeClassNotServed: Instance web-main-dfw-1 keeps its template"
     And workload "web" still has "status.availableReplicas" "4"
     And every instance in cell "dfw" still has "metadata.generation" "1"
     And workloaddeployment "web-main-ord" still has "metadata.generation" "1"
     When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":null,"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
     Then workload "web" has "status.rollout.phase" "Complete"
     And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
-    And workload "web" has condition Degraded False because of "RolloutHealthy"
+    And workload "web" has condition Degraded False because of "Settled"
 
   @override
   Scenario: Override policies of an operator, before and during a rollout
@@ -157,7 +157,7 @@ Feature: Roll out a template
     Given "metadata.uid" of pod "web-main-ord-1" in cell "ord" is remembered as "ORD"
     And "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "DFW"
     When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
-    Then workload "web" has condition Degraded True because of "RolloutBlocked"
+    Then workload "web" has condition Degraded True because of "RuntimeClassNotServed"
     When the consumer runs "kubectl compute rollout undo web"
     Then the command prints "web rolled back"
     Then workload "web" has "status.rollout.phase" "Complete"

@@ -176,7 +176,7 @@ Feature: Without Milo
       | placement | cities   | replicas |
       | main      | DFW, ORD | 2        |
     When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
-    Then workload "web" has condition Degraded True because of "RolloutBlocked", saying "DFW: RuntimeClassNotServed: Instance web-main-dfw-1 keeps its template"
+    Then workload "web" has condition Degraded True because of "RuntimeClassNotServed", saying "DFW: RuntimeClassNotServed: Instance web-main-dfw-1 keeps its template"
     And workload "web" still has "status.availableReplicas" "4"
     When the consumer runs "kubectl compute tree web"
     Then the command has ended with exit code 0

@@ -12,9 +12,9 @@ const (
 	// ConditionProgressing is True while Instances are being created, replaced or deleted to match the spec. It is
 	// False when they match, and with reason ProgressDeadlineExceeded when there is no progress.
 	ConditionProgressing = "Progressing"
-	// ConditionDegraded, on a Workload, is True while an Instance that got the template of a rollout cannot become
-	// Available. The message names the city, the Instance, the reason and the remedy. The condition is absent while no
-	// rollout had such an Instance.
+	// ConditionDegraded, on a Workload, is True while a cause keeps Instances from becoming Available, with the most urgent
+	// cause as its reason, such as ImageUnavailable. The message names the city and the Instance. While it is False, its reason
+	// is the one of condition Progressing.
 	ConditionDegraded = "Degraded"
 	// ConditionReplicasReady is True when every desired Instance is Ready.
 	ConditionReplicasReady = "ReplicasReady"
@@ -362,15 +362,6 @@ const (
 // ReasonRolloutPaused says that the rollout of a Workload's template waits for a user. It is a reason of Progressing on
 // a Workload.
 const ReasonRolloutPaused = "RolloutPaused"
-
-// Reasons of Degraded on a Workload.
-const (
-	// ReasonRolloutBlocked says that a cell refuses the template of a rollout, or an Instance that got it cannot become
-	// Available. No further Instance gets the template.
-	ReasonRolloutBlocked = "RolloutBlocked"
-	// ReasonRolloutHealthy says that no Instance blocks a rollout.
-	ReasonRolloutHealthy = "RolloutHealthy"
-)
 
 // Names of scheduling gates.
 const (

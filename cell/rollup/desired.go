@@ -4,6 +4,7 @@
 package rollup
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -91,6 +92,8 @@ func (s *summary) available() metav1.Condition {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonScaledToZero
 	case s.counts.AvailableReplicas >= s.needed:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound
+	case s.cause() != "":
+		condition.Reason = s.cause()
 	case s.heldByQuota:
 		condition.Reason = v1alpha.ReasonQuotaNotGranted
 	case s.awaitedNetworks != "":
@@ -111,8 +114,8 @@ func (s *summary) progressing() metav1.Condition {
 		condition.Message = fmt.Sprintf("%d of %s the current template, %s being deleted",
 			s.counts.CurrentReplicas, reasons.Count(s.counts.DesiredReplicas, "Instance has", "Instances have"),
 			reasons.Count(s.leaving, "is", "are"))
-		if s.worst != "" {
-			condition.Message += "; " + s.worst
+		if s.worst.message != "" {
+			condition.Message += "; " + s.worst.message
 		}
 	}
 	return condition
@@ -121,7 +124,7 @@ func (s *summary) progressing() metav1.Condition {
 func (s *summary) replicasReady() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonAllReplicasReady}
 	if s.readyWanted < s.counts.DesiredReplicas {
-		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonReplicasNotReady
+		condition.Status, condition.Reason = metav1.ConditionFalse, cmp.Or(s.cause(), v1alpha.ReasonReplicasNotReady)
 		condition.Message = s.describe()
 	}
 	return condition
@@ -149,8 +152,8 @@ func (s *summary) describe() string {
 	if s.availableWanted < s.readyWanted {
 		message += fmt.Sprintf(", %d of them for minReadySeconds", s.availableWanted)
 	}
-	if s.worst != "" {
-		message += "; " + s.worst
+	if s.worst.message != "" {
+		message += "; " + s.worst.message
 	}
 	return message
 }

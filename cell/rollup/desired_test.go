@@ -96,19 +96,19 @@ func TestDesiredStatus(t *testing.T) {
 				instance("web-0", "h", "Provisioning"), instance("web-1", "h", "ConfigurationError"), instance("web-2", "h", "InstanceCrashing"),
 			},
 			[4]int32{3, 3, 3, 0},
-			"InstancesProvisioning", false, false, "Instance web-1: ConfigurationError: about web-1",
+			"ConfigurationError", false, false, "Instance web-1: ConfigurationError: about web-1",
 		},
 		"a class that nobody serves comes before what passes": {
 			2,
 			[]v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent"), instance("web-1", "h", "RuntimeClassNotServed")},
 			[4]int32{2, 2, 2, 0},
-			"InstancesProvisioning", false, false, "Instance web-1: RuntimeClassNotServed: about web-1",
+			"RuntimeClassNotServed", false, false, "Instance web-1: RuntimeClassNotServed: about web-1",
 		},
 		"of equals the first is named": {
 			2,
 			[]v1alpha.Instance{instance("web-1", "h", "ImageUnavailable"), instance("web-0", "h", "ImageUnavailable")},
 			[4]int32{2, 2, 2, 0},
-			"InstancesProvisioning", false, false, "Instance web-0: ImageUnavailable",
+			"ImageUnavailable", false, false, "Instance web-0: ImageUnavailable",
 		},
 		"held by data": {
 			1,
@@ -121,6 +121,12 @@ func TestDesiredStatus(t *testing.T) {
 			[]v1alpha.Instance{instance("web-0", "h", "Available"), instance("web-1", "h", "SchedulingGatesPresent", lacking)},
 			[4]int32{2, 2, 2, 1},
 			"StableInstanceFound", false, false, "Instance web-1: SchedulingGatesPresent",
+		},
+		"one held by quota, another broken": {
+			2,
+			[]v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", held), instance("web-1", "h", "ImageUnavailable")},
+			[4]int32{2, 2, 2, 0},
+			"ImageUnavailable", false, false, "Instance web-1: ImageUnavailable",
 		},
 		"held by quota": {
 			1,

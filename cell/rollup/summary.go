@@ -54,8 +54,8 @@ type summary struct {
 	refused templates.Refusal
 	// unaccepted is condition TemplateAccepted; nil if the cell refuses no template that an Instance is to get.
 	unaccepted *metav1.Condition
-	// worst is the reason why the Instance that most needs a user is not Ready; "" if all are Ready.
-	worst string
+	// worst is why the Instance that most needs a user is not Ready; its message is "" if all are Ready.
+	worst trouble
 }
 
 func newSummary(deployment *v1alpha.WorkloadDeployment, versions *owned.Templates, instances []v1alpha.Instance) *summary {
@@ -67,7 +67,6 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, versions *owned.Template
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
 	s.needed = budget.Needed(s.counts.DesiredReplicas, deployment.Spec.Rollout, nil)
 	s.scaledToZero = deployment.Spec.ScaleSettings.Zero()
-	worst := trouble{}
 	for _, entry := range s.ordered {
 		instance := entry.Instance
 		_, wanted := slices.BinarySearch(indices, entry.index)
@@ -75,21 +74,20 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, versions *owned.Template
 		if networks := deployment.Spec.Networks; networks != nil && !networks.Ready && hasGate(instance, v1alpha.GateNetwork) {
 			s.awaitedNetworks = networks.Message
 		}
-		if found := troubleOf(instance); found.message != "" && (worst.message == "" || reasons.Compare(found.reason, worst.reason) < 0) {
-			worst = found
+		if found := troubleOf(instance); found.message != "" && (s.worst.message == "" || reasons.Compare(found.reason, s.worst.reason) < 0) {
+			s.worst = found
 		}
 		s.findRefusal(instance, versions.HashAt(deployment, entry.index))
 	}
-	s.worst = worst.message
 	s.facts = facts(deployment, versions, s.ordered)
 	if s.refused.Any() {
-		s.worst = s.refused.Message()
+		s.worst = trouble{s.refused.Reason(), s.refused.Message()}
 	}
-	if s.worst == "" && s.unaccepted != nil {
-		s.worst = s.unaccepted.Reason + ": " + s.unaccepted.Message
+	if s.worst.message == "" && s.unaccepted != nil {
+		s.worst = trouble{s.unaccepted.Reason, s.unaccepted.Reason + ": " + s.unaccepted.Message}
 	}
-	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
-		s.worst = reasons.Count(s.counts.DesiredReplicas-s.counts.Replicas, "Instance is", "Instances are") + " not created yet"
+	if s.worst.message == "" && s.counts.Replicas < s.counts.DesiredReplicas {
+		s.worst.message = reasons.Count(s.counts.DesiredReplicas-s.counts.Replicas, "Instance is", "Instances are") + " not created yet"
 	}
 	return s
 }
@@ -212,6 +210,14 @@ func troubleOf(instance *v1alpha.Instance) trouble {
 	}
 	found.message = fmt.Sprintf("Instance %s: %s: %s", instance.Name, found.reason, found.message)
 	return found
+}
+
+// cause is the reason of the Instance that most needs a user; "" if it only waits.
+func (s *summary) cause() string {
+	if remedy, known := reasons.Of(v1alpha.ConditionReplicasReady, s.worst.reason); known && remedy.Rank == reasons.RankCause {
+		return s.worst.reason
+	}
+	return ""
 }
 
 // heldBy reports whether an Instance has a scheduling gate and the condition on which the gate is lifted is False.

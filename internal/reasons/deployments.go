@@ -131,13 +131,13 @@ var deploymentRemedies = []Remedy{
 		v1alpha.ReasonFieldsMissing, RankCause, atOnce, operator("Upgrade the CRDs and the agent in the cell: the cell lacks " +
 			"the fields that the message names. Karmada then sends the deployment again, and the cell starts the Instances."),
 		none,
-		[]string{v1alpha.ConditionSpecReceived, v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
+		unreceived,
 	},
 	{
 		v1alpha.ReasonFieldsOverridden, RankCause, atOnce, operator("Remove the fields that the message names from the OverridePolicy or " +
 			"ClusterOverridePolicy: it may change the template only. Karmada then sends the deployment again, and the cell starts the Instances."),
 		none,
-		[]string{v1alpha.ConditionSpecReceived, v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
+		unreceived,
 	},
 	{
 		v1alpha.ReasonReportFieldsIgnored, RankCause, atOnce, operator("Upgrade the agent of the cell that the message names, and find out " +
@@ -183,19 +183,12 @@ var deploymentRemedies = []Remedy{
 		none, progress,
 	},
 	{
-		v1alpha.ReasonRolloutBlocked, RankSummary, atOnce,
-		consumer("Act on the cause that the message names, correct the template, or undo the change: kubectl compute rollout undo."),
-		none,
-		[]string{v1alpha.ConditionDegraded},
-	},
-	{
 		v1alpha.ReasonRolloutUndone, RankSummary, atOnce,
 		consumer("Correct the template: condition Degraded or the Events name what has failed. Applying the same template again " +
 			"starts no rollout."),
 		none,
 		[]string{v1alpha.ConditionReady, v1alpha.ConditionStalled},
 	},
-	{v1alpha.ReasonRolloutHealthy, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionDegraded}},
 	{
 		v1alpha.ReasonTrafficLeaves, RankStep, anHour,
 		nobody("The Instances stop at the time in the message. To stop them sooner, set spec.service.drainSeconds of the Workload to less."),

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // Actor is the person who must act on a reason.
@@ -73,9 +75,12 @@ func (r *Remedy) After(lasted time.Duration) Action {
 	return r.Action
 }
 
-// Of is the remedy for a reason of a condition. ok is false for conditions of other controllers, such as the unlisted
+// Of is the remedy for a reason of a condition. Condition Degraded has the causes of Available. ok is false for conditions of other controllers, such as the unlisted
 // reasons of a HorizontalPodAutoscaler.
 func Of(condition, reason string) (Remedy, bool) {
+	if condition == v1alpha.ConditionDegraded {
+		condition = v1alpha.ConditionAvailable
+	}
 	index := slices.IndexFunc(remedies, func(r Remedy) bool { return r.Reason == reason && slices.Contains(r.Conditions, condition) })
 	if index < 0 {
 		return Remedy{}, false

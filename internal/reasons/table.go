@@ -19,18 +19,21 @@ var (
 	data        = []string{v1alpha.ConditionReferencedDataReady}
 	dataSources = []string{v1alpha.ConditionReferencedDataReady, v1alpha.ConditionDataCurrent}
 	newestData  = []string{v1alpha.ConditionDataCurrent}
-	refusals    = []string{v1alpha.ConditionReady, v1alpha.ConditionProgrammed, v1alpha.ConditionTemplateAccepted}
-	quota       = []string{v1alpha.ConditionQuotaGranted}
-	unplaced    = []string{v1alpha.ConditionScheduled, v1alpha.ConditionAvailable, v1alpha.ConditionReplicasReady}
-	progress    = []string{v1alpha.ConditionProgressing}
-	agent       = []string{v1alpha.ConditionComputeAgentReady}
-	cordoned    = []string{v1alpha.ConditionComputeNodesSchedulable}
-	confirmed   = []string{v1alpha.ConditionComputeCityConfirmed}
-	restricted  = []string{v1alpha.ConditionComputeAccessRestricted}
-	forgotten   = []string{v1alpha.ConditionComputeForgotten}
-	scaling     = []string{v1alpha.ConditionScalingActive}
-	service     = []string{v1alpha.ConditionServiceProgrammed}
-	dnsNames    = []string{v1alpha.ConditionNamesProgrammed}
+	// Causes of Instances are also the reasons of their deployments.
+	obstacles  = []string{v1alpha.ConditionReady, v1alpha.ConditionAvailable, v1alpha.ConditionReplicasReady}
+	refusals   = append([]string{v1alpha.ConditionProgrammed, v1alpha.ConditionTemplateAccepted}, obstacles...)
+	unreceived = append([]string{v1alpha.ConditionSpecReceived, v1alpha.ConditionProgrammed}, obstacles...)
+	quota      = []string{v1alpha.ConditionQuotaGranted}
+	unplaced   = []string{v1alpha.ConditionScheduled, v1alpha.ConditionAvailable, v1alpha.ConditionReplicasReady}
+	progress   = []string{v1alpha.ConditionProgressing}
+	agent      = []string{v1alpha.ConditionComputeAgentReady}
+	cordoned   = []string{v1alpha.ConditionComputeNodesSchedulable}
+	confirmed  = []string{v1alpha.ConditionComputeCityConfirmed}
+	restricted = []string{v1alpha.ConditionComputeAccessRestricted}
+	forgotten  = []string{v1alpha.ConditionComputeForgotten}
+	scaling    = []string{v1alpha.ConditionScalingActive}
+	service    = []string{v1alpha.ConditionServiceProgrammed}
+	dnsNames   = []string{v1alpha.ConditionNamesProgrammed}
 )
 
 // Normal durations.
@@ -87,43 +90,43 @@ var instanceRemedies = []Remedy{
 			"unless its template has onNodeLoss Wait. If the node is shut down for good, add the taint " +
 			"node.kubernetes.io/out-of-service=nodeshutdown:NoExecute to it: then such an Instance starts on another " +
 			"node, too."),
-		none, starts,
+		none, obstacles,
 	},
 	{
 		v1alpha.ReasonImageUnavailable, RankCause, atOnce,
 		consumer("Correct the image of the container, or add a pull Secret with access to the image to the template."),
-		none, starts,
+		none, obstacles,
 	},
 	{
 		v1alpha.ReasonEvicted, RankCause, atOnce,
 		consumer("Keep to the limit that the message names, or raise the limit. If the message says that the node was " +
 			"low on a resource, the operator adds capacity."),
-		none, starts,
+		none, obstacles,
 	},
 	{
 		v1alpha.ReasonInstanceCrashing, RankCause, atOnce,
 		consumer("Correct the command, its arguments or the data that it reads: a container exits repeatedly. The " +
 			"message has its exit code."),
-		none, starts,
+		none, obstacles,
 	},
 	{
 		v1alpha.ReasonOOMKilled, RankCause, atOnce,
 		consumer("Raise the memory limit of the container that the message names, choose a larger instance type, " +
 			"or let the container use less memory."),
-		none, starts,
+		none, obstacles,
 	},
 	{
 		v1alpha.ReasonProbeFailing, RankCause, atOnce,
 		consumer("Correct the readiness probe that the message names, or the program that does not answer it. The " +
 			"Instance is Ready as soon as the probe succeeds."),
-		none, starts,
+		none, obstacles,
 	},
 	{
 		v1alpha.ReasonUnschedulable, RankCause, minutes, nobody("The scheduler of the cell retries until a node has " +
 			"capacity for the Pod."),
 		operator("Add nodes to the cell, or free capacity on them. Or the consumer asks for fewer or smaller " +
 			"Instances. The message is the scheduler's."),
-		starts,
+		obstacles,
 	},
 	{
 		v1alpha.ReasonSchedulingGatesPresent, RankSummary, minutes,

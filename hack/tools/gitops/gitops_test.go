@@ -45,7 +45,7 @@ var (
 // TestWorkloads: each tool knows each recorded state of a Workload.
 func TestWorkloads(t *testing.T) {
 	check(t, workloads, map[string]verdict{
-		"created": waits, "starting": waits, "image-not-pulled": waits, "image-not-pulled-for-long": failed, "serving": done,
+		"created": waits, "starting": waits, "image-not-pulled": blocked, "image-not-pulled-for-long": failed, "serving": done,
 		"changed": waits, "rolling-out": waits, "rolled-out": done, "suspended": held, "stopped": done, "being-deleted": leaving,
 		"rollout-failed-soon": blocked, "rollout-failed": failed, "rollout-failed-corrected": done,
 		"rollout-undone-soon": blocked, "rollout-undone": failed, "rollout-undone-corrected": done,

@@ -158,7 +158,7 @@ func TestADrainIsNoRollout(t *testing.T) {
 	c.run(t)
 	f.mustReconcile(t)
 	status := f.readWorkload(t).Status
-	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionDegraded); got != nil ||
+	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionDegraded); got.Status != metav1.ConditionFalse ||
 		status.Rollout.Phase != v1alpha.RolloutComplete {
 		t.Errorf("Degraded is %+v, the rollout is %s", got, status.Rollout.Phase)
 	}

@@ -76,8 +76,9 @@ func (s *summary) ofProgress(next *v1alpha.WorkloadStatus) {
 // ofRollout records an event when the phase of the rollout changes, and when an Instance cannot become Available.
 func (s *summary) ofRollout(next *v1alpha.WorkloadStatus) {
 	before, after := s.Workload.Status.Rollout, next.Rollout
-	if degraded := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionDegraded); degraded != nil &&
-		degraded.Status == metav1.ConditionTrue &&
+	degraded := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionDegraded)
+	available := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionAvailable)
+	if degraded.Status == metav1.ConditionTrue && available.Reason != degraded.Reason && // else ofAvailability tells it
 		!meta.IsStatusConditionTrue(s.Workload.Status.Conditions, v1alpha.ConditionDegraded) {
 		s.tell(corev1.EventTypeWarning, degraded.Reason, reasons.Shorten(degraded.Message, v1alpha.MaxMessage))
 	}

@@ -37,11 +37,11 @@ func TestARefusedTemplateDegrades(t *testing.T) {
 		return meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionDegraded)
 	}
 	report(-1)
-	if got := degraded(); got != nil {
+	if got := degraded(); got.Status != metav1.ConditionFalse {
 		t.Errorf("a refusal of the template before degrades the Workload: %+v", got)
 	}
 	report(0)
-	if got := degraded(); got == nil || got.Status != metav1.ConditionTrue || got.Reason != v1alpha.ReasonRolloutBlocked ||
+	if got := degraded(); got == nil || got.Status != metav1.ConditionTrue || got.Reason != v1alpha.ReasonRuntimeClassNotServed ||
 		!strings.HasPrefix(got.Message, "DFW: RuntimeClassNotServed: Instance web-main-dfw-1 keeps its template. ") {
 		t.Errorf("a refused template gives %+v", got)
 	}

@@ -124,70 +124,99 @@ func (s *summary) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1
 	s.addOverrides(progressing)
 }
 
-// degraded returns condition Degraded: True while an Instance that got the template of a rollout cannot become
-// Available, and while a cell refuses that template. A Workload that has never had either does not have the condition.
-// An Instance that ceases to be Available without a rollout, as in a drain, does not degrade it.
-func (s *summary) degraded(now *v1alpha.WorkloadRolloutStatus) ([]metav1.Condition, error) {
-	condition := metav1.Condition{Type: v1alpha.ConditionDegraded, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonRolloutHealthy}
-	message := ""
-	if now.Phase != v1alpha.RolloutComplete && now.Phase != v1alpha.RolloutUndone {
+// cause is a reason why Instances cannot become Available, and what is known of it; without a reason there is none.
+type cause struct{ reason, message string }
+
+// degraded returns condition Degraded: True with the cause while an Instance that got the template of a rollout cannot become
+// Available, while a cell refuses that template, and while a city reports a cause. Instances that start, or that a drain has
+// stopped, are none. Else it has the reason of condition Progressing, or of the suspension.
+func (s *summary) degraded(rollout *v1alpha.WorkloadRolloutStatus, available, progressing *metav1.Condition) (metav1.Condition, error) {
+	condition := metav1.Condition{Type: v1alpha.ConditionDegraded, Status: metav1.ConditionFalse, Reason: progressing.Reason}
+	if available.Reason == v1alpha.ReasonProjectSuspended {
+		condition.Reason = available.Reason
+		return condition, nil
+	}
+	var found cause
+	if rollout.Phase != v1alpha.RolloutComplete && rollout.Phase != v1alpha.RolloutUndone {
 		var err error
-		if message, err = s.broken(); err != nil {
-			return nil, err
+		if found, err = s.broken(); err != nil {
+			return condition, err
 		}
 	}
-	switch {
-	case message != "":
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, v1alpha.ReasonRolloutBlocked, message
-	case meta.FindStatusCondition(s.Workload.Status.Conditions, v1alpha.ConditionDegraded) == nil:
-		return nil, nil
+	if found.reason == "" {
+		found = s.reported()
 	}
-	return []metav1.Condition{condition}, nil
+	if found.reason != "" {
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, found.reason, reasons.Shorten(found.message, maxRolloutMessage)
+	}
+	return condition, nil
 }
 
-// broken returns the first Instance with the template of the rollout that cannot become Available, or the refusal of a
-// cell to start one, the reason and the remedy; "": none.
-func (s *summary) broken() (string, error) {
+// reported is the most urgent cause that the deployments have for Instances that are not Ready.
+func (s *summary) reported() (found cause) {
+	for i := range s.Workload.Spec.Placements {
+		for _, deployment := range s.deploymentsOf(s.Workload.Spec.Placements[i].Name) {
+			for _, kind := range []string{v1alpha.ConditionReplicasReady, v1alpha.ConditionAvailable} {
+				condition := meta.FindStatusCondition(deployment.Status.Conditions, kind)
+				if condition == nil || condition.Status == metav1.ConditionTrue || !isCause(kind, condition.Reason) {
+					continue
+				}
+				if found.reason == "" || reasons.Compare(condition.Reason, found.reason) < 0 {
+					found = cause{condition.Reason, deployment.Spec.CityCode + ": " + condition.Message}
+				}
+			}
+		}
+	}
+	return found
+}
+
+func isCause(condition, reason string) bool {
+	remedy, known := reasons.Of(condition, reason)
+	return known && remedy.Rank >= reasons.RankCause
+}
+
+// broken returns why the first Instance with the template of the rollout cannot become Available, or why a cell refuses to start
+// one, with the remedy.
+func (s *summary) broken() (cause, error) {
 	if s.rolling.result.Phase == rollout.Complete {
-		return "", nil
+		return cause{}, nil
 	}
 	for i := range s.rolling.state.Cities {
 		city := &s.rolling.state.Cities[i]
 		if city.Template != s.Template.Target {
 			continue
 		}
-		if message := refusal(s.rolling.cities[i]); message != "" {
-			return reasons.Shorten(city.Code+": "+message, maxRolloutMessage), nil
+		if found := refusal(s.rolling.cities[i]); found.reason != "" {
+			return cause{found.reason, city.Code + ": " + found.message}, nil
 		}
 		for _, index := range city.Broken() {
 			name := naming.InstanceName(city.Name, index)
 			instance, err := s.Instance(name)
 			if err != nil {
-				return "", err
+				return cause{}, err
 			}
 			if instance == nil {
 				continue
 			}
 			ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
-			if ready == nil || ready.Status == metav1.ConditionTrue {
+			if ready == nil || ready.Status == metav1.ConditionTrue || !isCause(v1alpha.ConditionReady, ready.Reason) {
 				continue
 			}
-			if remedy, known := reasons.Of(v1alpha.ConditionReady, ready.Reason); known && remedy.Rank >= reasons.RankCause {
-				return reasons.Shorten(fmt.Sprintf("%s: Instance %s: %s: %s. %s", city.Code, name, ready.Reason, ready.Message,
-					remedy.After(remedy.Normal+1).Do), maxRolloutMessage), nil
-			}
+			remedy, _ := reasons.Of(v1alpha.ConditionReady, ready.Reason)
+			return cause{ready.Reason, fmt.Sprintf("%s: Instance %s: %s: %s. %s", city.Code, name, ready.Reason, ready.Message,
+				remedy.After(remedy.Normal+1).Do)}, nil
 		}
 	}
-	return "", nil
+	return cause{}, nil
 }
 
-// refusal returns why a cell of a deployment refuses its template, and the remedy; "": it does not. A report on an earlier
+// refusal returns why a cell of a deployment refuses its template, with the remedy. A report on an earlier
 // generation is about an earlier template.
-func refusal(d *v1alpha.WorkloadDeployment) string {
+func refusal(d *v1alpha.WorkloadDeployment) cause {
 	accepted := meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionTemplateAccepted)
 	if accepted == nil || accepted.Status != metav1.ConditionFalse || accepted.ObservedGeneration != d.Generation {
-		return ""
+		return cause{}
 	}
 	remedy, _ := reasons.Of(v1alpha.ConditionTemplateAccepted, accepted.Reason)
-	return fmt.Sprintf("%s: %s. %s", accepted.Reason, accepted.Message, remedy.After(remedy.Normal+1).Do)
+	return cause{accepted.Reason, fmt.Sprintf("%s: %s. %s", accepted.Reason, accepted.Message, remedy.After(remedy.Normal+1).Do)}
 }

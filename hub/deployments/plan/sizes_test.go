@@ -219,7 +219,7 @@ func TestTheLifeOfAType(t *testing.T) {
 	f, known := typed(t, "DFW")
 	f.workload(t, "main DFW")
 	f.mustReconcile(t)
-	if conditions := f.readWorkload(t).Status.Conditions; len(conditions) != 3 {
+	if conditions := f.readWorkload(t).Status.Conditions; len(conditions) != 4 {
 		t.Errorf("conditions %+v", conditions)
 	}
 	for _, step := range []struct {

@@ -76,7 +76,7 @@ func (s *summary) status() (v1alpha.WorkloadStatus, error) {
 	available, unsettled := s.addPlacements(&status)
 	progressing := s.addProgress(&status, unsettled)
 	s.addRollout(&status, &progressing)
-	degraded, err := s.degraded(status.Rollout)
+	degraded, err := s.degraded(status.Rollout, &available, &progressing)
 	if err != nil {
 		return status, err
 	}
@@ -85,7 +85,7 @@ func (s *summary) status() (v1alpha.WorkloadStatus, error) {
 		status.ObservedGeneration = s.Workload.Generation
 	}
 	generic := generic(&available, &progressing, status.Rollout)
-	wanted := slices.Concat([]metav1.Condition{available, progressing}, generic, degraded, s.typeConditions())
+	wanted := slices.Concat([]metav1.Condition{available, progressing, degraded}, generic, s.typeConditions())
 	status.Conditions = apply.MergedConditions(before.Conditions, s.stamp(), wanted...)
 	if len(generic) == 1 {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha.ConditionStalled)

@@ -61,6 +61,38 @@ func (f *fixture) report(t *testing.T, name string, r report) {
 	})
 }
 
+// TestDegraded: the most urgent cause of all cities is at the Workload, also while enough Instances serve. One that only starts is none.
+func TestDegraded(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ dfw, ord, want string }{
+		"all start":             {dfw: v1alpha.ReasonReplicasNotReady, ord: v1alpha.ReasonReplicasNotReady},
+		"one is broken":         {dfw: v1alpha.ReasonReplicasNotReady, ord: v1alpha.ReasonImageUnavailable, want: "ImageUnavailable: ORD: of ord"},
+		"two are, one urgently": {dfw: v1alpha.ReasonUnschedulable, ord: v1alpha.ReasonCellQuotaExceeded, want: "CellQuotaExceeded: ORD: of ord"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, "DFW ORD")
+			f.workload(t, "main DFW", "spare ORD")
+			f.mustReconcile(t)
+			for name, reason := range map[string]string{"web-main-dfw": test.dfw, "web-spare-ord": test.ord} {
+				f.report(t, name, report{reason: v1alpha.ReasonStableInstanceFound, ready: 1, condition: &metav1.Condition{
+					Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionFalse, Reason: reason, Message: "of " + name[len(name)-3:],
+					LastTransitionTime: metav1.Unix(1000, 0),
+				}})
+			}
+			f.mustReconcile(t)
+			degraded := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionDegraded)
+			got := ""
+			if degraded.Status == metav1.ConditionTrue {
+				got = degraded.Reason + ": " + degraded.Message
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	serving := report{reason: v1alpha.ReasonStableInstanceFound, message: "2 of 2", ready: 2}
@@ -122,7 +154,7 @@ func TestStatus(t *testing.T) {
 				"web-main-dfw":  {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"},
 				"web-spare-ord": {reason: v1alpha.ReasonCellNotReady, message: "cell ord: lost", unknown: true},
 			},
-			wantReason: v1alpha.ReasonNoAvailablePlacements, wantMessage: "cell ord: lost", wantDeployments: 2, wantUnknown: true,
+			wantReason: v1alpha.ReasonCellNotReady, wantMessage: "cell ord: lost", wantDeployments: 2, wantUnknown: true,
 		},
 		"one of two placements serves": {
 			placements: "main DFW, spare ORD",
