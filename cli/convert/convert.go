@@ -77,6 +77,7 @@ func fromDeployment(from *appsv1.Deployment, o Options) *conversion {
 // fromStatefulSet converts a StatefulSet to a Workload.
 func fromStatefulSet(from *appsv1.StatefulSet, o Options) *conversion {
 	c := newConversion("StatefulSet", &from.ObjectMeta, o)
+	c.governing = from.Spec.ServiceName
 	c.lose(podfields.Losses(&from.Spec, "spec")...)
 	scale := c.scale(from.Spec.Replicas)
 	scale.InstanceManagementPolicy = v1alpha.OrderedReady
@@ -116,11 +117,18 @@ type conversion struct {
 	replicas *int32
 	// graceOf is the grace period of the Instance, in seconds.
 	graceOf int64
+	// governing is the Service that gave the Pods their names.
+	governing string
+	// aliases are the entries that Pods had in /etc/hosts.
+	aliases []corev1.HostAlias
+	// folders are folders of containers whose files are gone, and leftOut the volumes that alone name a ConfigMap or Secret.
+	folders []folder
+	leftOut map[identity]string
 }
 
 func newConversion(kind string, meta *metav1.ObjectMeta, o Options) *conversion {
 	workload := &v1alpha.Workload{TypeMeta: metav1.TypeMeta{APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkload}}
-	c := &conversion{Options: o, object: kind + " " + meta.Name, workload: workload}
+	c := &conversion{Options: o, object: kind + " " + meta.Name, workload: workload, leftOut: map[identity]string{}}
 	c.metadata(meta)
 	return c
 }
@@ -173,10 +181,13 @@ func (c *conversion) maxUnavailable(limit *intstr.IntOrString, path string) *int
 	return new(*limit)
 }
 
+// defaultSurge is maxSurge of a Deployment that does not set it.
+const defaultSurge = "25%"
+
 // maxSurge returns the additional Instances of a rollout, which a Deployment has if it says nothing: 25%.
 func (c *conversion) maxSurge(limit *intstr.IntOrString) *intstr.IntOrString {
 	if limit == nil {
-		return new(intstr.FromString("25%"))
+		return new(intstr.FromString(defaultSurge))
 	}
 	if percent, err := intstr.GetScaledValueFromIntOrPercent(limit, 100, true); err == nil && limit.Type == intstr.String && percent > 100 {
 		c.losef("spec.strategy.rollingUpdate.maxSurge", "is at most 100%%; the Workload has 100%%")
@@ -210,6 +221,8 @@ func (c *conversion) template(from *corev1.PodTemplateSpec) {
 		c.losef("spec.template.metadata.finalizers", "Instances have the finalizers of the add-on alone")
 	}
 	target.Labels, target.Annotations = kept.Labels, kept.Annotations
+	c.marks(kept, "spec.template.metadata", true)
+	c.aliases = from.Spec.HostAliases
 	target.Spec.Runtime.Resources.InstanceType = c.InstanceType
 	target.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: c.Network}}}
 	target.Spec.Runtime.Sandbox = c.sandbox(&from.Spec)

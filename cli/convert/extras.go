@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -23,31 +24,25 @@ import (
 // addBudgets makes each PodDisruptionBudget that selects the Pods of one converted object its Workload's
 // spec.disruption.
 func (m *manifests) addBudgets() {
-	for _, object := range m.objects {
-		id := m.identify(object)
-		if id.group != policyv1.GroupName || id.kind != "PodDisruptionBudget" {
-			continue
-		}
-		m.used[id] = true
+	m.each(policyv1.GroupName, "PodDisruptionBudget", func(source source, id identity) error {
 		budget := &policyv1.PodDisruptionBudget{}
-		unknown, err := decode(object, budget)
+		unknown, err := decode(source, budget)
 		if err != nil {
-			m.problem(object, err)
-			continue
+			return err
 		}
-		object := describe(object.Unstructured)
-		selected := m.selected(id.namespace, budget.Spec.Selector)
+		object := describe(source.Unstructured)
+		selected, why := m.selected(id.namespace, budget.Spec.Selector), ""
 		switch {
 		case len(selected) == 0:
-			m.lose(object, "", "is not converted: it selects the Pods of no converted object")
-			continue
+			why = "it selects the Pods of no converted object"
 		case len(selected) > 1:
-			m.lose(object, "", fmt.Sprintf("is not converted: it selects the Pods of %d converted objects; "+
-				"set spec.disruption of each Workload", len(selected)))
-			continue
+			why = fmt.Sprintf("it selects the Pods of %d converted objects; set spec.disruption of each Workload", len(selected))
 		case selected[0].workload.Spec.Disruption != nil:
-			m.lose(object, "", "is not converted: another one has become spec.disruption of Workload "+selected[0].workload.Name)
-			continue
+			why = "another one has become spec.disruption of Workload " + selected[0].workload.Name
+		}
+		if why != "" {
+			m.lose(object, "", "is not converted: "+why)
+			return nil
 		}
 		selected[0].workload.Spec.Disruption = &v1alpha.WorkloadDisruption{
 			MinAvailable: budget.Spec.MinAvailable, MaxUnavailable: budget.Spec.MaxUnavailable,
@@ -56,8 +51,21 @@ func (m *manifests) addBudgets() {
 		if len(m.Cities) > 1 {
 			m.lose(object, "spec", fmt.Sprintf("counts the Instances in all %d cities together", len(m.Cities)))
 		}
-		if budget.Spec.UnhealthyPodEvictionPolicy != nil {
+		if ptr.Deref(budget.Spec.UnhealthyPodEvictionPolicy, policyv1.AlwaysAllow) != policyv1.AlwaysAllow {
 			m.lose(object, "spec.unhealthyPodEvictionPolicy", "an Instance that is not Ready may always be evicted while the budget holds")
+		}
+		return nil
+	})
+}
+
+// each takes the objects of a kind, which are a part of a Workload or listed then.
+func (m *manifests) each(group, kind string, take func(source, identity) error) {
+	for _, object := range m.objects {
+		if id := m.identify(object); id.group == group && id.kind == kind {
+			m.used[id] = true
+			if err := take(object, id); err != nil {
+				m.problem(object, err)
+			}
 		}
 	}
 }
@@ -89,33 +97,27 @@ func (m *manifests) selected(namespace string, selector *metav1.LabelSelector) [
 
 // addAutoscalers makes each HorizontalPodAutoscaler of a converted object the scale settings of its Workload.
 func (m *manifests) addAutoscalers() {
-	for _, object := range m.objects {
-		id := m.identify(object)
-		if id.group != autoscalingv2.GroupName || id.kind != "HorizontalPodAutoscaler" {
-			continue
-		}
-		scaler, unknown, err := decodeAutoscaler(object)
+	m.each(autoscalingv2.GroupName, "HorizontalPodAutoscaler", func(source source, id identity) error {
+		scaler, unknown, err := decodeAutoscaler(source)
 		if err != nil {
-			m.problem(object, err)
-			m.used[id] = true
-			continue
+			return err
 		}
-		object, target := describe(object.Unstructured), scaler.Spec.ScaleTargetRef
-		m.used[id] = true
+		object, target := describe(source.Unstructured), scaler.Spec.ScaleTargetRef
 		found := slices.IndexFunc(m.workloads, func(c *converted) bool {
 			return c.from.namespace == id.namespace && c.from.kind == target.Kind && c.from.name == target.Name
 		})
 		switch {
 		case found < 0:
 			m.lose(object, "", fmt.Sprintf("is not converted: %s %s is no converted object", target.Kind, target.Name))
-			continue
+			return nil
 		case m.workloads[found].workload.Spec.Placements[0].ScaleSettings.MaxReplicas != nil:
 			m.lose(object, "", "is not converted: another one scales Workload "+m.workloads[found].workload.Name)
-			continue
+			return nil
 		}
 		m.unknown(object, unknown)
 		m.autoscale(m.workloads[found], scaler, object)
-	}
+		return nil
+	})
 }
 
 // decodeAutoscaler decodes the versions that manifests have.
@@ -156,9 +158,9 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 			"the Workload has a fixed number of Instances")
 		return
 	}
-	scale.MinReplicas = 1
-	if from.Spec.MinReplicas != nil {
-		scale.MinReplicas = max(1, *from.Spec.MinReplicas)
+	scale.MinReplicas = max(1, ptr.Deref(from.Spec.MinReplicas, 1))
+	if ptr.Deref(from.Spec.MinReplicas, 1) == 0 {
+		m.lose(object, "spec.minReplicas", "at least one Instance runs while metrics scale: it is 1 here")
 	}
 	scale.MaxReplicas, scale.Metrics, scale.Behavior = new(max(scale.MinReplicas, from.Spec.MaxReplicas)), metrics, from.Spec.Behavior
 	if c.replicas != nil && *c.replicas != scale.MinReplicas {
@@ -168,7 +170,9 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 		m.lose(object, "spec", "holds in each city by itself, for the Instances there")
 	}
 	if rollout := c.workload.Spec.Rollout; rollout != nil && rollout.MaxSurge != nil {
-		c.losef("spec.strategy.rollingUpdate.maxSurge", "Instances that metrics scale have no additional Instances during a rollout")
+		if rollout.MaxSurge.StrVal != defaultSurge {
+			c.losef("spec.strategy.rollingUpdate.maxSurge", "Instances that metrics scale have no additional Instances during a rollout")
+		}
 		rollout.MaxSurge = nil
 		if equality.Semantic.DeepEqual(*rollout, v1alpha.WorkloadRollout{}) {
 			c.workload.Spec.Rollout = nil
@@ -183,6 +187,9 @@ func (m *manifests) metricsOf(c *converted, from *autoscalingv2.HorizontalPodAut
 		path := fmt.Sprintf("spec.metrics[%d]", i)
 		source := metric.Resource
 		switch {
+		case metric.ContainerResource != nil:
+			m.lose(object, path, "Instances are scaled by the use of the Instance, and not of one container; a metric of type Resource has it")
+			continue
 		case source == nil || source.Name != corev1.ResourceCPU && source.Name != corev1.ResourceMemory:
 			m.lose(object, path, "Instances are scaled by their cpu and memory")
 			continue

@@ -124,13 +124,13 @@ var ofServer = regexp.MustCompile(`^(apiVersion|kind|status.*|spec\.selector.*|s
 // defaults are fields with their default values in Kubernetes, and fields whose values are judged together with others.
 var defaults = regexp.MustCompile(`^spec\.(strategy\.type="(RollingUpdate|Recreate)"|updateStrategy\.type="RollingUpdate"|podManagementPolicy="OrderedReady"|` +
 	`updateStrategy\.rollingUpdate\.partition=0|ordinals\.start=0|minReadySeconds=0|persistentVolumeClaimRetentionPolicy\.when\w+="Retain"|replicas=1|` +
-	`template\.spec\.(restartPolicy="Always"|dnsPolicy="ClusterFirst"|schedulerName="default-scheduler"|enableServiceLinks=(true|false)|` +
+	`template\.spec\.(restartPolicy="Always"|dnsPolicy="ClusterFirst(WithHostNet)?"|volumes\[\d+\]\.projected\.defaultMode=\d+|schedulerName="default-scheduler"|enableServiceLinks=(true|false)|` +
 	`automountServiceAccountToken=(true|false)|shareProcessNamespace=false|setHostnameAsFQDN=false|hostUsers=true|priority=0|preemptionPolicy="PreemptLowerPriority"|` +
 	`os\.name="linux"|nodeSelector\.kubernetes\.io/os="linux"|serviceAccount(Name)?="default"|host(Network|PID|IPC)=false|` +
 	`(containers\[\d+\]\.|initContainers\[\d+\]\.|)securityContext\.(privileged=false|allowPrivilegeEscalation=false|procMount="Default"|` +
 	`capabilities\.drop\[\d+\]=.*|seccompProfile\.type="RuntimeDefault"|appArmorProfile\.type="RuntimeDefault"|fsGroupChangePolicy="\w+"|supplementalGroupsPolicy="Merge")|` +
 	`(initC|c)ontainers\[\d+\]\.(imagePullPolicy=.*|terminationMessagePath="/dev/termination-log"|terminationMessagePolicy="File"|ports\[\d+\]\.hostPort=0|` +
-	`.*\.initialDelaySeconds=0|lifecycle\..*\.sleep\.seconds=0|resources\..*="?0"?|volumeMounts\[\d+\]\.(readOnly=false|recursiveReadOnly="Disabled"|mountPropagation="None")|` +
+	`.*\.initialDelaySeconds=0|lifecycle\..*\.sleep\.seconds=0|resources\..*="?0"?|volumeMounts\[\d+\]\.(readOnly=false|recursiveReadOnly="(Disabled|IfPossible)"|mountPropagation="None")|` +
 	`(env|ports)\[\d+\].*)))$`)
 
 // checkObject checks that each field of an object is in the Workloads or in the list, unless it is empty or a default,
@@ -154,7 +154,8 @@ func checkObject(t *testing.T, object source, result *Result, out map[string]int
 			continue
 		}
 		lost = append(lost, of)
-		if ofServer.MatchString(of.path) || isListed(of.path, listed) {
+		// A device that is listed as a limit is listed once.
+		if ofServer.MatchString(of.path) || isListed(of.path, listed) || isListed(strings.Replace(of.path, ".requests.", ".limits.", 1), listed) {
 			continue
 		}
 		entry := of.path + "=" + of.text()
@@ -223,6 +224,9 @@ func isKept(of leaf, out map[string]int) bool {
 		_, key, _ := templates.SplitFieldPath(fmt.Sprint(of.value))
 		return key == appsv1.PodIndexLabel || key == appsv1.StatefulSetPodNameLabel || out[place(of.path)+"="+of.text()] > 0
 	}
+	if of.path == "spec.serviceName" && out["spec.service.headless=true"] > 0 {
+		return true
+	}
 	if strings.HasSuffix(of.path, ".mountPath") && !strings.HasPrefix(fmt.Sprint(of.value), "/") {
 		of.value = "/" + fmt.Sprint(of.value)
 	}
@@ -230,7 +234,7 @@ func isKept(of leaf, out map[string]int) bool {
 }
 
 // changed are fields that are kept and mean something else.
-var changed = regexp.MustCompile(`^(metadata\.name|spec\.replicas|` + regexp.QuoteMeta(podPath) +
+var changed = regexp.MustCompile(`^(metadata\.name|(spec\.template\.)?metadata\.(labels|annotations)\[.+\]|spec\.replicas|` + regexp.QuoteMeta(podPath) +
 	`\.(containers|(initContainers|containers)\[\d+\]|.*\.(env\[\d+\](\.value)?|(command|args)\[\d+\])))$`)
 
 // checkLoss checks that a listed field is not in the Workloads unchanged, and asks for something.

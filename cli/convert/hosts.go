@@ -4,6 +4,8 @@
 package convert
 
 import (
+	"encoding/base64"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -14,135 +16,233 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// goneHosts are the hosts that a cluster has and no cell.
-type goneHosts struct {
-	// services are names of Services, sets names of StatefulSets, whose Pods have an index, and namespaces the namespaces
-	// of all objects.
-	services, sets, namespaces map[string]bool
+// hostKey is a name in a namespace.
+type hostKey struct {
+	namespace, name string
 }
 
-func (m *manifests) goneHosts() *goneHosts {
-	gone := &goneHosts{services: map[string]bool{}, sets: map[string]bool{}, namespaces: map[string]bool{"default": true}}
-	for _, object := range m.objects {
-		gone.namespaces[m.identify(object).namespace] = true
-		switch {
-		case object.GetKind() == "Service" && object.GetAPIVersion() == "v1":
-			gone.services[object.GetName()] = true
-		case object.GetKind() == "StatefulSet" && convertible(object.Unstructured):
-			gone.sets[object.GetName()] = true
-		}
-	}
-	return gone
+// host is a name that a cluster resolves.
+type host struct {
+	// what has the name.
+	what string
+	// instead is the name or the address in a cell; "": there is nothing.
+	instead string
+}
+
+// hosts are the names that the cluster of the input resolves.
+type hosts map[hostKey]host
+
+// slot is where a text is: in the variable of this name, in an argument after this option, or in a file; own is the program's own name.
+type slot struct {
+	variable, option, own string
 }
 
 var (
-	// inCluster is a name in the domain of a cluster.
-	inCluster = regexp.MustCompile(`\b([a-z0-9][-a-z0-9]*(?:\.[a-z0-9][-a-z0-9]*)*)\.svc\b`)
-	// word is a name that may be a host.
-	word = regexp.MustCompile(`[-._a-zA-Z0-9]+`)
-	// beforeHost and afterHost are texts before and after a host: the rest of a URL, a port, and programs that connect to
-	// one.
-	beforeHost = regexp.MustCompile(`(//|@|\b(nslookup|ping|dig|curl|wget|nc|telnet|getent hosts)(\s+-\S*)*\s+)$`)
-	afterHost  = regexp.MustCompile(`^(:[0-9]| [0-9]{2,5}\b)`)
-	// ofHost is the name of a variable, or an argument, whose value is a host.
-	ofHost = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|service|dns|dsn|leader`)
+	// word is a name that may be a host, with references to variables.
+	word = regexp.MustCompile(`([-._a-zA-Z0-9]|\$\([^()\s]+\)|\$\{\w+\})+`)
+	// beforeHost is the text before a host: the begin of a URL, or a program or an option that takes one.
+	beforeHost = regexp.MustCompile(`((^|[^/])//|@|\b(nslookup|ping|dig|curl|wget|nc|telnet|getent hosts)(\s+-\S*)*\s+|(^|\s)(-h\s*|--?[a-z-]*host\s+))$`)
+	// afterUser is the text after the user of a URL, afterHost the text after a host: a port that is no version.
+	afterUser = regexp.MustCompile(`^(:[^\s/@]*)?@`)
+	afterHost = regexp.MustCompile(`^(:[0-9]{2,5}([^-.\w]|$)| [0-9]{2,5}\b)`)
+	// keyBefore is the key whose value begins here, perhaps after other values of a list: by an equals sign, as in YAML or as in JSON.
+	keyBefore = regexp.MustCompile(`(?:^|[^-.\w])([-.\w]+)(?:( ?= ?)["']?|: ["']?|["']: ?["'])(?:[^\s"',=]+,)*$`)
+	// listBefore and endAfter are around a value, or around an item of a list.
+	listBefore = regexp.MustCompile(`^["']?([^\s"',]+, ?)*$`)
+	endAfter   = regexp.MustCompile(`^([\s"',;/)}]|$)`)
+	// ofHost is the key of a host, ofOther that of another thing.
+	ofHost  = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master|proxy`)
+	ofOther = regexp.MustCompile(`(?i)(^|[-_.])(name|user|username|login|pass|password|secret|token|key|db|dbname|database|schema|mode|role|type|` +
+		`kind|tag|image|version|env|environment|profile|driver|dialect|engine|provider|store|section|topic|queue|prefix|namespace|index|bucket|` +
+		`title|app|component|id|group|realm|client|label|release)$`)
+	certainly = regexp.MustCompile(`(?i)host|addr|url|uri|endpoint`)
+	// ofImage is the key of something with a version, which looks as a port.
+	ofImage = regexp.MustCompile(`(?i)image|tag|version`)
 )
 
-// findName returns the host that a text names, if it is gone. called is the name of the text, such as the name of a variable:
-// a text that is nothing but a name is a host only by it.
-func (g *goneHosts) findName(text, called string) (what string, found bool) {
-	if match := inCluster.FindStringSubmatch(text); match != nil {
-		return "Service " + match[1], true
+// isOther reports whether a key has another value than a host.
+func isOther(key string) bool { return ofOther.MatchString(key) && !certainly.MatchString(key) }
+
+// isHost reports whether a word of a text stands where a host can stand.
+func (s *slot) isHost(text string, from, to int) bool {
+	const near = 64
+	before, after := text[max(0, from-near):from], text[to:min(len(text), to+near)]
+	isURL := beforeHost.MatchString(before)
+	key, assigned := s.variable, false
+	if match := keyBefore.FindStringSubmatch(before); match != nil {
+		key, assigned = match[1], match[2] != ""
 	}
-	if len(g.services)+len(g.sets) == 0 {
+	switch isItem := listBefore.MatchString(text[:from]); {
+	case strings.HasSuffix(before, "/") && !isURL, afterUser.MatchString(after):
+		// A part of a path, such as the one of an image, or a user.
+		return false
+	case isURL:
+		return true
+	case strings.HasPrefix(after, ":"), afterHost.MatchString(after):
+		return afterHost.MatchString(after) && !ofImage.MatchString(key)
+	case !endAfter.MatchString(after), isOther(key), text == s.own:
+		return false
+	case key != s.variable:
+		return ofHost.MatchString(key) || assigned && s.variable+s.option != ""
+	case s.variable != "":
+		return isItem
+	default:
+		return isItem && (s.option == "-h" || ofHost.MatchString(s.option))
+	}
+}
+
+// lost returns what a word names that no cell has by this name; certain: whatever is around it.
+func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
+	if alias, known := m.hosts[hostKey{namespace, token}]; known && strings.Contains(token, ".") {
+		return fmt.Sprintf("%s, which no Instance knows; write %s", alias.what, alias.instead), true
+	}
+	labels := strings.Split(token, ".")
+	if m.isPod(hostKey{namespace, labels[0]}) {
+		return "Pod " + labels[0] + ", which no cell has", true
+	}
+	inCluster := slices.Index(labels, "svc")
+	if inCluster > 0 {
+		labels = labels[max(0, inCluster-2):inCluster]
+	}
+	if _, isService := m.hosts[hostKey{namespace, labels[len(labels)-1]}]; isService && inCluster < 0 && len(labels) == 2 {
+		// A Pod of a headless Service.
+		labels = labels[1:]
+	}
+	if len(labels) > 2 || len(labels) == 2 && inCluster < 0 && !m.namespaces[labels[1]] {
+		// The name of a domain.
 		return "", false
 	}
+	at := hostKey{namespace, labels[0]}
+	if len(labels) == 2 && namespace != "" && !strings.Contains(labels[1], "$") {
+		at.namespace = labels[1]
+	}
+	known, isKnown := m.hosts[at]
+	switch {
+	case !isKnown && inCluster > 0:
+		return "Service " + strings.Join(labels, ".") + ", which no cell has", true
+	case !isKnown:
+		return "", false
+	case known.instead == "":
+		lost = known.what + ", which no cell has"
+	case at.namespace != namespace:
+		lost = token + ": its namespace has another name in a cell, and a Workload reaches the names of its own namespace"
+	case len(labels) == 2:
+		lost = token + ": its namespace has another name in a cell; write " + known.instead
+	case known.instead != at.name:
+		lost = known.what + ", which no cell has; write " + known.instead
+	}
+	return lost, len(labels) == 2
+}
+
+// lostIn returns what a text names that no cell has, each once.
+func (m *manifests) lostIn(text, namespace string, s slot) []string {
+	var found []string
 	for _, at := range word.FindAllStringIndex(text, -1) {
-		labels := strings.Split(strings.Trim(text[at[0]:at[1]], "-."), ".")
-		if g.isPod(labels[0]) {
-			return "Pod " + labels[0], true
-		}
-		if !g.services[labels[0]] || len(labels) > 2 || len(labels) == 2 && !g.namespaces[labels[1]] {
-			continue
-		}
-		const near = 64
-		before, after := text[max(0, at[0]-near):at[0]], text[at[1]:min(len(text), at[1]+near)]
-		if strings.HasSuffix(before, "/") && !strings.HasSuffix(before, "//") {
-			// A part of a path, such as the one of an image.
-			continue
-		}
-		if len(labels) == 2 || ofHost.MatchString(called) || beforeHost.MatchString(before) || afterHost.MatchString(after) {
-			return "Service " + labels[0], true
+		token := text[at[0]:at[1]]
+		begin := at[0] + len(token) - len(strings.TrimLeft(token, "-."))
+		token = strings.Trim(token, "-.")
+		lost, certain := m.lost(token, namespace)
+		if lost != "" && !slices.Contains(found, lost) && (certain || s.isHost(text, begin, begin+len(token))) {
+			found = append(found, lost)
 		}
 	}
-	return "", false
+	return found
 }
 
-// ofService is a variable that Kubernetes sets in every container for a Service of its namespace. Instances have these of
+// serviceVariable is a variable that Kubernetes sets in every container for a Service of its namespace. Instances have these of
 // the API server alone.
-var ofService = regexp.MustCompile(`^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$`)
+var serviceVariable = regexp.MustCompile(`^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$`)
 
-// find looks for the host, or the variables of a Service, in a text of a container. Data that gives a container variables
-// may have any names.
-func (g *goneHosts) find(container *v1alpha.SandboxContainer, text, called string, set map[string]string) (what string, found bool) {
-	if what, found = g.findName(text, called); found || len(container.EnvFrom) > 0 {
-		return what, found
-	}
-	return g.findReference(text, set)
-}
-
-// findReference returns the Service to whose variables a text refers, if it is gone. A container may have set the variable itself.
-func (g *goneHosts) findReference(text string, set map[string]string) (what string, found bool) {
+// variablesOf returns the Services to whose variables a text refers. A container may have set a variable itself.
+func (m *manifests) variablesOf(text, namespace string, set map[string]string) []string {
+	var found []string
 	for _, match := range referencePattern.FindAllStringSubmatch(text, -1) {
 		name := match[1] + match[2] + match[3]
-		parts := ofService.FindStringSubmatch(name)
+		parts := serviceVariable.FindStringSubmatch(name)
 		if _, own := set[name]; own || parts == nil {
 			continue
 		}
 		service := strings.ToLower(strings.ReplaceAll(parts[1], "_", "-"))
-		if g.services[service] {
-			return "Service " + service + " by variable " + name, true
+		known, isKnown := m.hosts[hostKey{namespace, service}]
+		if !isKnown {
+			continue
 		}
+		lost := known.what + " by variable " + name + ", which no Instance has"
+		if known.instead != "" {
+			lost += "; write " + known.instead
+		}
+		found = append(found, lost)
 	}
-	return "", false
+	return found
 }
 
 // isPod reports whether a name is the name of a StatefulSet with an index.
-func (g *goneHosts) isPod(name string) bool {
-	dash := strings.LastIndex(name, "-")
-	return dash > 0 && dash < len(name)-1 && strings.Trim(name[dash+1:], "0123456789") == "" && g.sets[name[:dash]]
+func (m *manifests) isPod(at hostKey) bool {
+	dash := strings.LastIndex(at.name, "-")
+	return dash > 0 && dash < len(at.name)-1 && strings.Trim(at.name[dash+1:], "0123456789") == "" &&
+		slices.ContainsFunc(m.workloads, func(c *converted) bool {
+			return c.from == identity{"apps", "StatefulSet", at.namespace, at.name[:dash]}
+		})
 }
 
-// hosts lists the texts of Workloads, and of the data that they name, with the name of a Service or of a Pod that no
-// cell has.
-func (m *manifests) hosts() {
-	gone := m.goneHosts()
+// listHosts lists the texts of Workloads, and of the data that they name, with a name that no cell has.
+func (m *manifests) listHosts() {
 	for _, c := range m.workloads {
 		for _, container := range c.workload.Spec.Template.Spec.Runtime.Sandbox.AllContainers() {
-			values := map[string]string{}
-			for _, variable := range container.Env {
-				values[variable.Name] = expand(variable.Value, values)
-				if what, found := gone.find(container, values[variable.Name], variable.Name, values); found {
-					c.losef("", "variable %s of container %s names %s, which no cell has", variable.Name, container.Name, what)
+			m.listTexts(c, container)
+		}
+	}
+	for _, object := range m.objects {
+		id := m.identify(object)
+		if !m.named[id] {
+			continue
+		}
+		for _, field := range []string{"data", "stringData"} {
+			texts, _, _ := unstructured.NestedStringMap(object.Object, field)
+			for _, key := range slices.Sorted(maps.Keys(texts)) {
+				text, s := texts[key], slot{}
+				if decoded, err := base64.StdEncoding.DecodeString(text); err == nil && id.kind == "Secret" && field == "data" {
+					text = string(decoded)
 				}
-			}
-			for _, list := range textsOf(container) {
-				for i, text := range list.texts {
-					text = expand(text, values)
-					if what, found := gone.find(container, text, text, values); found {
-						c.losef("", "%s[%d] of container %s names %s, which no cell has", list.name, i, container.Name, what)
-					}
+				if !strings.Contains(key, ".") {
+					// It may become a variable, and no file.
+					s.variable = key
+				}
+				for _, lost := range m.lostIn(strings.TrimSpace(text), id.namespace, s) {
+					m.lose(describe(object.Unstructured), field+"["+key+"]", "names "+lost)
 				}
 			}
 		}
 	}
-	for _, object := range m.objects {
-		if id := m.identify(object); m.named[id] && id.kind == "ConfigMap" {
-			data, _, _ := unstructured.NestedStringMap(object.Object, "data")
-			for _, key := range slices.Sorted(maps.Keys(data)) {
-				if what, found := gone.findName(data[key], ""); found {
-					m.lose(describe(object.Unstructured), "data["+key+"]", "names "+what+", which no cell has")
-				}
+}
+
+// listTexts lists the texts of a container that name what no cell has.
+func (m *manifests) listTexts(c *converted, container *v1alpha.SandboxContainer) {
+	namespace, values := c.from.namespace, map[string]string{}
+	list := func(text, where string, s slot) {
+		s.own = c.from.name
+		lost := append(m.lostIn(text, namespace, s), c.lostFolders(container.Name, text)...)
+		if len(container.EnvFrom) == 0 {
+			// Data that gives a container variables may have any names.
+			lost = append(lost, m.variablesOf(text, namespace, values)...)
+		}
+		for _, what := range lost {
+			c.losef("", "%s of container %s names %s", where, container.Name, what)
+		}
+	}
+	for _, variable := range container.Env {
+		if values[variable.Name] = expand(variable.Value, values); variable.ValueFrom != nil {
+			values[variable.Name] = "$(" + variable.Name + ")"
+		}
+		list(values[variable.Name], "variable "+variable.Name, slot{variable: variable.Name})
+	}
+	for _, texts := range textsOf(container) {
+		option := "-"
+		for i, text := range texts.texts {
+			text = expand(text, values)
+			list(text, fmt.Sprintf("%s[%d]", texts.name, i), slot{option: option})
+			if option = "-"; strings.HasPrefix(text, "-") {
+				option = text
 			}
 		}
 	}

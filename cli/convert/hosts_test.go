@@ -3,42 +3,104 @@
 
 package convert
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
-// TestHosts: a name is a host by the text around it or by the name of its variable, and a domain is another host.
+// TestHosts: the exact name of a Service is a host where a host can stand, and a domain is another host.
 func TestHosts(t *testing.T) {
-	gone := &goneHosts{
-		services: map[string]bool{"api": true, "db": true, "valkey-cart": true}, sets: map[string]bool{"ring": true, "db": true},
-		namespaces: map[string]bool{"prod": true},
+	m := &manifests{
+		hosts: hosts{
+			{"prod", "api"}: {what: "Service api"}, {"prod", "db"}: {what: "Service db"}, {"prod", "valkey-cart"}: {what: "Service valkey-cart"},
+			{"prod", "web"}: {what: "Service web", instead: "web"}, {"prod", "web-headless"}: {what: "Service web-headless", instead: "web"},
+			{"prod", "cache"}: {what: "Service cache", instead: "cache.example.com"}, {"prod", "smtp.internal"}: {what: "smtp.internal", instead: "10.1.2.3"},
+			{"test", "web"}: {what: "Service web", instead: "web"},
+		},
+		namespaces: map[string]bool{"prod": true, "test": true},
+		workloads: []*converted{
+			{from: identity{"apps", "StatefulSet", "prod", "ring"}}, {from: identity{"apps", "StatefulSet", "prod", "db"}},
+		},
 	}
-	for _, c := range []struct{ text, called, want string }{
-		{"http://api", "", "Service api"},
-		{"http://api/v1", "", "Service api"},
-		{"postgres://user:secret@db:5432/x", "", "Service db"},
-		{"api:8080", "", "Service api"},
-		{"server api:8080;", "", "Service api"},
-		{"until nc -z -v -w30 valkey-cart 6379; do sleep 2; done", "", "Service valkey-cart"},
-		{"until nslookup db; do sleep 2; done", "", "Service db"},
-		{"db", "DB_HOST", "Service db"},
-		{"--redis-host=db", "--redis-host=db", "Service db"},
-		{"db.prod:5432", "", "Service db"},
-		{"other.test.svc.cluster.local", "", "Service other.test"},
-		{"http://x.test.svc:80", "", "Service x.test"},
-		{"ring-0.ring,ring-1.ring", "", "Pod ring-0"},
-		{"db-12", "", "Pod db-12"},
+	variable := func(name string) slot { return slot{variable: name, own: "front"} }
+	argument := func(before string) slot { return slot{option: before} }
+	file := slot{}
+	const none, api, db, cart = "", "Service api, which no cell has", "Service db, which no cell has", "Service valkey-cart, which no cell has"
+	for _, c := range []struct {
+		text string
+		slot slot
+		want string
+	}{
+		{"http://api", file, api},
+		{"http://api/v1", file, api},
+		{"postgres://user:secret@db:5432/x", file, db},
+		{"postgres://db:secret@api/x", file, api},
+		{"jdbc:postgresql://db/x", variable("JDBC"), db},
+		{"api:8080", file, api},
+		{"server api:8080;", file, api},
+		{"server:\n  host: api\n  name: db\n", file, api},
+		{`{"host":"api","name":"db"}`, file, api},
+		{"upstream = \"api\"\ntitle = \"db\"\n[db]\n", file, api},
+		{"until nc -z -v -w30 valkey-cart 6379; do sleep 2; done", argument("-c"), cart},
+		{"until nslookup db; do sleep 2; done", argument("-c"), db},
+		{"pg_isready -h db -U web", argument("-c"), db},
+		{"psql --host db", argument("-c"), db},
+		{"db", variable("DB_HOST"), db},
+		{"db", variable("REDIS_LEADER"), db},
+		{"db", variable("discovery.seed_hosts"), db},
+		{"db", variable("UPSTREAM"), db},
+		{"api,db", variable("PEERS"), api + "|" + db},
+		{"api:80,db:90", variable("PEERS"), api + "|" + db},
+		{"http://api then http://db", file, api + "|" + db},
+		{"--redis-host=db", argument("-"), db},
+		{"-Ddb.host=\"db\" -Xmx1g", variable("JAVA_OPTS"), db},
+		{"-Ddb.host=db -Xmx1g", variable("JAVA_OPTS"), db},
+		{"--peers=api,db", argument("-"), api + "|" + db},
+		{"db", argument("--host"), db},
+		{"db", argument("-h"), db},
+		{"db.prod:5432", file, db},
+		{"http://web:80", variable("URL"), none},
+		{"http://web.prod:80", variable("URL"), "web.prod: its namespace has another name in a cell; write web"},
+		{
+			"http://web.test.svc:80", variable("URL"),
+			"web.test.svc: its namespace has another name in a cell, and a Workload reaches the names of its own namespace",
+		},
+		{"web.prod.svc.cluster.local", file, "web.prod.svc.cluster.local: its namespace has another name in a cell; write web"},
+		{"http://web-headless:80", variable("URL"), "Service web-headless, which no cell has; write web"},
+		{"http://cache:80", variable("URL"), "Service cache, which no cell has; write cache.example.com"},
+		{"--smtp=smtp.internal:25", argument("-"), "smtp.internal, which no Instance knows; write 10.1.2.3"},
+		{"other.test.svc.cluster.local", file, "Service other.test, which no cell has"},
+		{"http://x.test.svc:80", file, "Service x.test, which no cell has"},
+		{"ring-0.ring,ring-1.ring", file, "Pod ring-0, which no cell has|Pod ring-1, which no cell has"},
+		{"ring-0.ring.prod.svc", file, "Pod ring-0, which no cell has"},
+		{"db-12", file, "Pod db-12, which no cell has"},
 		// These name no host, or another one.
-		{"db", "MODE", ""},
-		{"--role=api", "--role=api", ""},
-		{"https://api.example.com/v1", "API_URL", ""},
-		{"dbx:80", "", ""},
-		{"/db/x", "", ""},
-		{"my-api:80", "", ""},
-		{"db-0-x", "", ""},
-		{"ring-a", "", ""},
-		{"registry.example.com/api:1", "", ""},
+		{"db", variable("MODE"), none},
+		{"db", variable("POSTGRES_USER"), none},
+		{"db", variable("CACHE_DRIVER"), none},
+		{"api", variable("OTEL_SERVICE_NAME"), none},
+		{"front", variable("SERVICE"), none},
+		{"service.name=api,deployment.environment=db", variable("OTEL_RESOURCE_ATTRIBUTES"), none},
+		{"sqlite:///db/x", variable("DATABASE_URL"), none},
+		{"cache:7.4", variable("IMAGE"), none},
+		{"cache:7.4", argument("-"), none},
+		{"cache:16", variable("CACHE_IMAGE"), none},
+		{"image: cache:16", file, none},
+		{"--role=api", argument("-"), none},
+		{"api", argument("-"), none},
+		{"api", argument("--role"), none},
+		{"start the api and the db.", file, none},
+		{"https://api.example.com/v1", variable("API_URL"), none},
+		{"dbx:80", file, none},
+		{"/db/x", file, none},
+		{"my-api:80", file, none},
+		{"db-0-x", file, none},
+		{"ring-a", file, none},
+		{"registry.example.com/api:1", file, none},
 	} {
-		if got, _ := gone.findName(c.text, c.called); got != c.want {
-			t.Errorf("%q of %q names %q, want %q", c.text, c.called, got, c.want)
+		if got := m.lostIn(c.text, "prod", c.slot); !slices.Equal(got, strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })) {
+			t.Errorf("%q of %+v names %q, want %q", c.text, c.slot, got, c.want)
 		}
 	}
 }

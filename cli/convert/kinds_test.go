@@ -41,9 +41,10 @@ func TestKinds(t *testing.T) {
 				"env: [{name: OWN_PORT, value: '80'}, {name: U, value: 'tcp://$(DB_MAIN_PORT_5432_TCP_ADDR)'}]") +
 				"\n---\n{apiVersion: v1, kind: Service, metadata: {name: db-main}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: own}}",
 			lost: []string{
-				"variable U of container web names Service db-main by variable DB_MAIN_PORT_5432_TCP_ADDR, which no cell has",
-				"args[0] of container web names Service db-main by variable DB_MAIN_SERVICE_HOST, which no cell has",
-				"args[3] of container web names Service db-main by variable DB_MAIN_PORT", "Service db-main: is not", "Service own: is not",
+				"Service db-main: is not", "Service own: is not",
+				"variable U of container web names Service db-main by variable DB_MAIN_PORT_5432_TCP_ADDR, which no Instance has",
+				"args[0] of container web names Service db-main by variable DB_MAIN_SERVICE_HOST, which no Instance has",
+				"args[3] of container web names Service db-main by variable DB_MAIN_PORT",
 			},
 		},
 		"pull policy of the tag latest": {in: strings.ReplaceAll(deployment("", "", "", ", imagePullPolicy: Always"), "web:1", "web:latest")},
@@ -119,7 +120,7 @@ func TestKinds(t *testing.T) {
 		},
 		"a StatefulSet": {
 			in:   strings.Replace(deployment("", ", serviceName: db, minReadySeconds: 900", "", ""), "kind: Deployment", "kind: StatefulSet", 1),
-			lost: []string{"spec.serviceName", "Instances web-default-dfw-0"},
+			lost: []string{"Instances web-default-dfw-0", "spec.serviceName"},
 			out:  []string{"minReadySeconds: 900", "progressDeadlineSeconds: 1500"},
 		},
 		"a budget and an autoscaler": {
@@ -130,7 +131,7 @@ func TestKinds(t *testing.T) {
 				"metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]}}\n---\n" + deployment("", "",
 				"", ", resources: {requests: {cpu: 200m}}"),
 			lost: []string{
-				"averageValue 140m is the same use", "not every container has a limit of cpu", "maxSurge: Instances that metrics scale",
+				"averageValue 140m is the same use", "not every container has a limit of cpu",
 			}, out: []string{
 				"disruption:\n    maxUnavailable: 1", "maxReplicas: 10", "averageUtilization: 70",
 			},
@@ -145,7 +146,7 @@ func TestKinds(t *testing.T) {
 				"metadata: {name: c}}\n---\n" +
 				"{apiVersion: v1, kind: Service, metadata: {name: db}}\n---\n" +
 				deployment("", "", "", ", env: [{name: URL, value: 'http://db:80'}, {name: OTHER, value: dbx}]"),
-			lost:     []string{"variable URL of container web names Service db", "Service db: is not converted"},
+			lost:     []string{"Service db: is not converted: it has no selector", "variable URL of container web names Service db"},
 			problems: []string{"DaemonSet d is not converted: a DaemonSet runs on each node", "CronJob c is not converted"},
 		},
 		"twice": {

@@ -19,35 +19,20 @@ import (
 // silent are annotations that tools and controllers write about the stored object.
 var silent = []string{"kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/"}
 
-// tracking are labels and annotations by which tools know what they own: a tool would claim, and may prune, the
-// converted object. Prefixes end with a slash. Settings of the same tools are not among them.
-var tracking = map[string]string{
-	"argocd.argoproj.io/tracking-id":        "Argo CD",
-	"argocd.argoproj.io/instance":           "Argo CD",
-	"argocd.argoproj.io/installation-id":    "Argo CD",
-	"kustomize.toolkit.fluxcd.io/name":      "Flux",
-	"kustomize.toolkit.fluxcd.io/namespace": "Flux",
-	"kustomize.toolkit.fluxcd.io/checksum":  "Flux",
-	"helm.toolkit.fluxcd.io/name":           "Flux",
-	"helm.toolkit.fluxcd.io/namespace":      "Flux",
-	"fluxcd.io/sync-checksum":               "Flux",
-	"fluxcd.io/sync-gc-mark":                "Flux",
-	"meta.helm.sh/":                         "Helm",
-	managedBy:                               "",
-	"objectset.rio.cattle.io/":              "Fleet",
-	"kapp.k14s.io/app":                      "kapp",
-	"kapp.k14s.io/association":              "kapp",
-	"kapp.k14s.io/identity":                 "kapp",
-	"kluctl.io/discriminator":               "kluctl",
-	"skaffold.dev/run-id":                   "Skaffold",
-	"configmanagement.gke.io/":              "Config Sync",
-	"configsync.gke.io/":                    "Config Sync",
-	"config.k8s.io/owning-inventory":        "kpt",
-	"config.kubernetes.io/owning-inventory": "kpt",
-	"cli-utils.sigs.k8s.io/inventory-id":    "kpt",
-	"applyset.kubernetes.io/":               "kubectl",
-	"addonmanager.kubernetes.io/mode":       "the addon manager",
-	"compute.datumapis.com/":                "the add-on",
+// tracking has the labels and annotations by which tools know what they own: a tool would claim, and may prune, the converted object. Prefixes
+// end with a slash. Settings of the same tools are not among them.
+var tracking = map[string][]string{
+	"Argo CD": {"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance", "argocd.argoproj.io/installation-id"},
+	"Flux": {
+		"kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace", "kustomize.toolkit.fluxcd.io/checksum",
+		"helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace", "fluxcd.io/sync-checksum", "fluxcd.io/sync-gc-mark",
+	},
+	"Helm": {"meta.helm.sh/"}, "": {managedBy}, "Fleet": {"objectset.rio.cattle.io/"},
+	"kapp":   {"kapp.k14s.io/app", "kapp.k14s.io/association", "kapp.k14s.io/identity"},
+	"kluctl": {"kluctl.io/discriminator"}, "Skaffold": {"skaffold.dev/run-id"},
+	"Config Sync": {"configmanagement.gke.io/", "configsync.gke.io/"},
+	"kpt":         {"config.k8s.io/owning-inventory", "config.kubernetes.io/owning-inventory", "cli-utils.sigs.k8s.io/inventory-id"},
+	"kubectl":     {"applyset.kubernetes.io/"}, "the addon manager": {"addonmanager.kubernetes.io/mode"}, "the add-on": {"compute.datumapis.com/"},
 }
 
 // managedBy is the label with the name of a tool.
@@ -58,8 +43,17 @@ func trackerOf(key string) (tool string, found bool) {
 	if domain, _, _ := strings.Cut(key, "/"); domain == "karmada.io" || strings.HasSuffix(domain, ".karmada.io") {
 		return "Karmada", true
 	}
-	entry, found := keyOf(key, slices.Sorted(maps.Keys(tracking)))
-	return tracking[entry], found
+	return listOf(key, tracking)
+}
+
+// listOf returns the name of the list that has a key.
+func listOf(key string, lists map[string][]string) (name string, found bool) {
+	for name, list := range lists {
+		if _, found := keyOf(key, list); found {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // keyOf returns the entry of a list that a key is, or is in the domain of.
@@ -96,6 +90,48 @@ func dropTracking(object metav1.Object) []podfields.Loss {
 	return losses
 }
 
+// injected is what stands for what controllers of a cluster do with Pods by these annotations and labels. Prefixes end with a slash.
+var injected = map[string][]string{
+	"nothing is injected: name a Secret of the project in a volume or in a variable": {ofVault, "vault.security.banzaicloud.io/"},
+	"no proxy is injected, and what it did for the program is gone": {
+		"istio.io/", "sidecar.istio.io/", "proxy.istio.io/", "traffic.sidecar.istio.io/", "linkerd.io/", "config.linkerd.io/",
+		"consul.hashicorp.com/", "kuma.io/", "dapr.io/",
+	},
+	"spec.rollout.onDataChange: {policy: Rollout} replaces Instances when their data changes": {
+		"reloader.stakater.com/", "configmap.reloader.stakater.com/", "secret.reloader.stakater.com/",
+	},
+	"cells set the profiles that keep Instances apart": {
+		"container.apparmor.security.beta.kubernetes.io/", "seccomp.security.alpha.kubernetes.io/",
+	},
+	"the platform drains nodes: spec.disruption bounds how many Instances leave at once": {"cluster-autoscaler.kubernetes.io/", "karpenter.sh/"},
+	noIdentity: {"azure.workload.identity/", "iam.amazonaws.com/", "iam.gke.io/"},
+}
+
+// ofVault are the annotations by which Vault puts secrets into files.
+const ofVault = "vault.hashicorp.com/"
+
+// inert are domains of marks that change no Pod.
+var inert = []string{"helm.sh/", "kubectl.kubernetes.io/", "kubernetes.io/", "app.kubernetes.io/", "kompose.cmd", "kompose.version"}
+
+// marks lists the labels and annotations by which others change Pods, or read them.
+func (c *conversion) marks(from metav1.Object, path string, ofTemplate bool) {
+	for list, values := range []map[string]string{from.GetLabels(), from.GetAnnotations()} {
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			path := path + []string{".labels[", ".annotations["}[list] + key + "]"
+			domain, _, _ := strings.Cut(key, "/")
+			_, isInert := keyOf(key, inert)
+			if why, found := listOf(key, injected); found {
+				c.losef(path, "%s", why)
+				if strings.HasPrefix(key, ofVault) {
+					c.folders = append(c.folders, folder{"/vault/secrets", "which nothing fills in a cell", ""})
+				}
+			} else if ofTemplate && !isInert && domain != key && strings.Contains(domain, ".") {
+				c.losef(path, "Pods have it only where the operator of a cell allows the domain")
+			}
+		}
+	}
+}
+
 // metadata takes over the labels and annotations of an object, and a name that a Workload may have.
 func (c *conversion) metadata(from *metav1.ObjectMeta) {
 	target := &c.workload.ObjectMeta
@@ -106,6 +142,7 @@ func (c *conversion) metadata(from *metav1.ObjectMeta) {
 	}
 	target.Labels, target.Annotations = from.Labels, from.Annotations
 	c.lose(dropTracking(target)...)
+	c.marks(target, "metadata", false)
 	c.lose(dropOwners(from)...)
 }
 

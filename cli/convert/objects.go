@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -40,12 +41,21 @@ type manifests struct {
 	known map[identity]bool
 	// named are the ConfigMaps and Secrets that Workloads name, and used the other objects that have become a part of one.
 	named, used map[identity]bool
+	// leftOut has what alone names a ConfigMap or Secret, and makers the objects of which a controller makes a Secret.
+	leftOut, makers map[identity]string
+	// hosts are the names that the cluster of the input resolves, and namespaces its namespaces.
+	hosts      hosts
+	namespaces map[string]bool
+	// served are the converted objects by their Services.
+	served map[hostKey]*converted
 }
 
 // converted is a Workload, and what it was converted from.
 type converted struct {
 	*conversion
 	from identity
+	// services are the Services of its Pods alone; the first one has become spec.service.
+	services []*corev1.Service
 }
 
 // identity is the kind, namespace and name of an object.
@@ -66,10 +76,16 @@ func Manifests(inputs []Input, o Options) (*Result, error) {
 	m := &manifests{
 		Options: o, result: &Result{Problems: r.problems},
 		known: map[identity]bool{}, named: map[identity]bool{}, used: map[identity]bool{},
+		leftOut: map[identity]string{}, makers: map[identity]string{},
+		hosts: hosts{}, served: map[hostKey]*converted{}, namespaces: map[string]bool{"default": true},
 	}
 	m.objects = m.last(r.objects)
 	for _, object := range m.objects {
-		m.known[m.identify(object)] = true
+		id := m.identify(object)
+		m.known[id], m.namespaces[id.namespace] = true, true
+		if name := secretOf(object); name != "" {
+			m.makers[identity{kind: "Secret", namespace: id.namespace, name: name}] = describe(object.Unstructured)
+		}
 	}
 	for _, object := range m.objects {
 		if err := m.refusal(object); err != nil {
@@ -84,11 +100,13 @@ func Manifests(inputs []Input, o Options) (*Result, error) {
 	m.rename()
 	m.addBudgets()
 	m.addAutoscalers()
+	m.addServices()
+	m.addFronts()
 	var missing []Loss
 	for _, workload := range m.workloads {
 		missing = append(missing, m.missing(workload)...)
 	}
-	m.hosts()
+	m.listHosts()
 	for _, workload := range m.workloads {
 		if err := workload.finish(); err != nil {
 			return nil, err
@@ -177,7 +195,7 @@ func (m *manifests) convert(object source) {
 		c.lose(podfields.Loss{Why: field.Error() + noVersion})
 	}
 	c.workload.Namespace = cmp.Or(c.workload.Namespace, m.Namespace)
-	m.workloads = append(m.workloads, &converted{c, m.identify(object)})
+	m.workloads = append(m.workloads, &converted{conversion: c, from: m.identify(object)})
 }
 
 // problem adds the reason why an object is not converted.
@@ -200,9 +218,11 @@ func (m *manifests) missing(c *converted) []Loss {
 		if wanted.namespace != "" {
 			where = " in namespace " + wanted.namespace
 		}
-		losses = append(losses, Loss{Object: data.Kind + " " + data.Name, Loss: podfields.Loss{
-			Why: fmt.Sprintf("is not in the input%s; create it in the project before Workload %s", where, c.workload.Name),
-		}})
+		why := fmt.Sprintf("is not in the input%s; create it in the project before Workload %s", where, c.workload.Name)
+		if maker := m.makers[wanted]; maker != "" {
+			why += ": " + maker + " makes it in a cluster alone"
+		}
+		losses = append(losses, Loss{Object: data.Kind + " " + data.Name, Loss: podfields.Loss{Why: why}})
 	}
 	return losses
 }
@@ -222,12 +242,12 @@ func (m *manifests) keepData() {
 			}
 			m.result.Objects = append(m.result.Objects, kept.Object)
 		case convertible(object.Unstructured) || m.used[id] || m.refusal(object) != nil:
+		case m.leftOut[id] != "":
+			m.lose(describe(object.Unstructured), "", "is left out with "+m.leftOut[id])
 		case id.group == "" && (id.kind == "ConfigMap" || id.kind == "Secret"):
 			m.lose(describe(object.Unstructured), "", "is left out: no converted object in its namespace names it"+m.inOther(id))
-		case otherKinds[id.kind] != "" && (!strings.Contains(id.group, ".") || strings.HasSuffix(id.group, ".k8s.io")):
-			m.lose(describe(object.Unstructured), "", otherKinds[id.kind])
 		default:
-			m.lose(describe(object.Unstructured), "", "is not converted: a Workload has nothing that stands for "+object.GetAPIVersion())
+			m.lose(describe(object.Unstructured), "", "is not converted: "+reasonOf(object, id))
 		}
 	}
 }
@@ -240,58 +260,6 @@ func (m *manifests) inOther(id identity) string {
 		}
 	}
 	return ""
-}
-
-// running has the reasons of kinds that run Pods and cannot become a Workload.
-var running = map[string]string{
-	"DaemonSet":             "a DaemonSet runs on each node, and a Workload in cities",
-	"Job":                   "the containers of a Workload are always restarted",
-	"CronJob":               "the containers of a Workload are always restarted",
-	"Pod":                   "put it into a Deployment with one replica",
-	"ReplicaSet":            "convert its Deployment",
-	"ReplicationController": "write it as a Deployment",
-	"DeploymentConfig":      "write it as a Deployment",
-	"Rollout":               "write it as a Deployment; spec.rollout of a Workload has the steps",
-}
-
-// refusal is the reason why an object that runs Pods is not converted.
-func (m *manifests) refusal(object source) error {
-	group, kind := object.GroupVersionKind().Group, object.GetKind()
-	switch reason := running[kind]; {
-	case reason != "":
-		return errors.New(reason)
-	case (kind == "Deployment" || kind == "StatefulSet") && (group == "apps" || group == "extensions") && !convertible(object.Unstructured):
-		return fmt.Errorf("Kubernetes serves %s no more; write apiVersion apps/v1", object.GetAPIVersion())
-	case !convertible(object.Unstructured) && hasPods(object.Unstructured):
-		return fmt.Errorf("it runs Pods by a controller of %s; write it as a Deployment", object.GetAPIVersion())
-	default:
-		return nil
-	}
-}
-
-// hasPods reports whether an object has the template of a Pod, whatever its kind is.
-func hasPods(object *unstructured.Unstructured) bool {
-	containers, found, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
-	return err == nil && found && len(containers) > 0
-}
-
-// otherKinds has the reasons of kinds of Kubernetes that have no place in a Workload.
-var otherKinds = map[string]string{
-	"Kustomization":            "is not converted: render it, and convert the output of kubectl kustomize",
-	"Namespace":                "is not converted: the project has its namespaces",
-	"Service":                  "is not converted: set spec.service of the Workload; its Service has the name of the Workload, in each cell",
-	"Ingress":                  "is not converted: the add-on routes no requests from outside to Instances",
-	"ServiceAccount":           "is not converted: Instances have no identity in their cell, and no token",
-	"Role":                     "is not converted: Instances have no identity in their cell, and no token",
-	"RoleBinding":              "is not converted: Instances have no identity in their cell, and no token",
-	"ClusterRole":              "is not converted: Instances have no identity in their cell, and no token",
-	"ClusterRoleBinding":       "is not converted: Instances have no identity in their cell, and no token",
-	"PersistentVolumeClaim":    "is not converted: cells attach configMap, secret and emptyDir volumes",
-	"NetworkPolicy":            "is not converted: networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
-	"IngressClass":             "is not converted: the add-on routes no requests from outside to Instances",
-	"ResourceQuota":            "is not converted: the operator of the platform sets the project's quota",
-	"LimitRange":               "is not converted: the instance type has the size of containers without limits",
-	"CustomResourceDefinition": "is not converted: projects have the kinds of their platform alone",
 }
 
 // withoutServerFields returns an object without the fields that an API server sets.

@@ -36,13 +36,13 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 			target.ImagePullSecrets = append(target.ImagePullSecrets, named)
 		}
 	}
-	kept := map[string]bool{}
+	volumes := map[string]*corev1.Volume{}
 	for i := range from.Volumes {
-		kept[from.Volumes[i].Name] = attachable(&from.Volumes[i])
+		volumes[from.Volumes[i].Name] = &from.Volumes[i]
 	}
 	for i := range from.Containers {
 		path := fmt.Sprintf("%s.containers[%d]", podPath, i)
-		container := c.container(&from.Containers[i], path, kept)
+		container := c.container(&from.Containers[i], path, volumes)
 		if container.RestartPolicy != nil {
 			container.RestartPolicy = nil
 			c.losef(path+".restartPolicy", "only an init container has a policy of its own")
@@ -51,8 +51,8 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 	}
 	for i := range from.InitContainers {
 		path := fmt.Sprintf("%s.initContainers[%d]", podPath, i)
-		target.InitContainers = append(target.InitContainers, c.container(&from.InitContainers[i], path, kept))
-		c.needsPrivileges(&from.InitContainers[i], from.SecurityContext, path)
+		target.InitContainers = append(target.InitContainers, c.container(&from.InitContainers[i], path, volumes))
+		c.needsPrivileges(&from.InitContainers[i], path)
 	}
 	return target
 }
@@ -80,8 +80,8 @@ func (c *conversion) atMost(number, bound int64, path string) int64 {
 	return bound
 }
 
-// container converts a container of a Pod whose volumes are kept by name.
-func (c *conversion) container(from *corev1.Container, path string, kept map[string]bool) v1alpha.SandboxContainer {
+// container converts a container of a Pod with these volumes.
+func (c *conversion) container(from *corev1.Container, path string, volumes map[string]*corev1.Volume) v1alpha.SandboxContainer {
 	target := v1alpha.SandboxContainer{
 		Name: from.Name, Image: from.Image, Command: from.Command, Args: from.Args, EnvFrom: from.EnvFrom,
 		WorkingDir: c.workingDir(from.WorkingDir, path), RestartPolicy: from.RestartPolicy,
@@ -105,8 +105,11 @@ func (c *conversion) container(from *corev1.Container, path string, kept map[str
 	}
 	c.variables(&target, from.Env, path)
 	for i, mount := range from.VolumeMounts {
-		if !kept[mount.Name] {
+		if volume := volumes[mount.Name]; volume == nil || !attachable(volume) {
 			c.losef(fmt.Sprintf("%s.volumeMounts[%d]", path, i), "its volume is not carried over")
+			if volume != nil && (volume.Projected != nil || volume.DownwardAPI != nil || volume.CSI != nil || volume.Image != nil) {
+				c.folders = append(c.folders, folder{mount.MountPath, "whose volume " + mount.Name + " is not carried over", from.Name})
+			}
 			continue
 		}
 		target.VolumeAttachments = append(target.VolumeAttachments, v1alpha.VolumeAttachment{
@@ -227,7 +230,10 @@ func (c *conversion) handler(from *corev1.LifecycleHandler, path string) *corev1
 			c.losef(path+".sleep", "a grace period of 0 leaves no time for it")
 			return nil
 		}
-		target.Sleep.Seconds = c.atMost(target.Sleep.Seconds, min(maxGrace, c.graceOf), path+".sleep.seconds")
+		if bound := min(maxGrace, c.graceOf); target.Sleep.Seconds > bound {
+			c.losef(path+".sleep.seconds", "is at most %d; the Workload has %d, and nothing of the grace period is left for SIGTERM", bound, bound)
+			target.Sleep.Seconds = bound
+		}
 	}
 	return target
 }
@@ -260,27 +266,35 @@ func absolute(path string) string {
 	return "/" + path
 }
 
-// capabilities lists the capabilities that a container adds. Cells drop all others anyway.
+// capabilities lists the capabilities that a container adds, by whether cells have them.
 func (c *conversion) capabilities(from *corev1.Container, path string) {
-	if context := from.SecurityContext; context != nil && context.Capabilities != nil && len(context.Capabilities.Add) > 0 {
-		c.losef(path+".securityContext.capabilities.add", "the operator of a cell decides which capabilities containers keep")
+	context := from.SecurityContext
+	if context == nil || context.Capabilities == nil {
+		return
+	}
+	for i, capability := range context.Capabilities.Add {
+		path := fmt.Sprintf("%s.securityContext.capabilities.add[%d]", path, i)
+		switch name := strings.TrimPrefix(strings.ToUpper(string(capability)), "CAP_"); {
+		case slices.Contains(templates.DefaultCapabilities, name):
+			c.losef(path, "containers keep %s anyway, unless the operator of a cell has chosen otherwise", name)
+		case slices.Contains(templates.BaselineCapabilities, name):
+			c.losef(path, "containers have %s only where the operator of a cell allows it", name)
+		default:
+			c.losef(path, "no cell gives %s to a container: what needs it fails", name)
+		}
 	}
 }
 
 // needsPrivileges lists an init container that fails without the privileges that no cell gives it: the Instance does
 // not start then.
-func (c *conversion) needsPrivileges(from *corev1.Container, pod *corev1.PodSecurityContext, path string) {
+func (c *conversion) needsPrivileges(from *corev1.Container, path string) {
 	context := ptr.Deref(from.SecurityContext, corev1.SecurityContext{})
-	user := context.RunAsUser
-	if user == nil && pod != nil {
-		user = pod.RunAsUser
-	}
-	switch {
-	case ptr.Deref(context.Privileged, false), context.Capabilities != nil && len(context.Capabilities.Add) > 0:
+	added := ptr.Deref(context.Capabilities, corev1.Capabilities{}).Add
+	more := slices.ContainsFunc(added, func(name corev1.Capability) bool {
+		return !slices.Contains(templates.DefaultCapabilities, string(name))
+	})
+	if ptr.Deref(context.Privileged, false) || more {
 		c.losef(path, "init container %s is not privileged; if it fails, the Instance does not start: remove it, or change it", from.Name)
-	case ptr.Deref(user, -1) == 0:
-		c.losef(path, "init container %s is user 0 without capabilities; if it fails, as chown does, the Instance does not start: "+
-			"remove it, or set fsGroup", from.Name)
 	}
 }
 
@@ -306,8 +320,10 @@ func (c *conversion) volumes(from []corev1.Volume, sandbox *v1alpha.SandboxRunti
 				// The table lists all others.
 				c.losef(fmt.Sprintf("%s.volumes[%d]", podPath, i), "cells attach configMap, secret and emptyDir volumes")
 			}
+			c.leaveOut(volume)
 		case !mounted[volume.Name]:
 			c.losef(fmt.Sprintf("%s.volumes[%d]", podPath, i), "no container mounts it")
+			c.leaveOut(volume)
 		default:
 			if volume.VolumeSource == (corev1.VolumeSource{}) {
 				volume.EmptyDir = &corev1.EmptyDirVolumeSource{}

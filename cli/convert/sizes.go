@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -18,7 +19,7 @@ import (
 // resources converts the resources of a container. Kubernetes ignores a device of amount zero.
 func (c *conversion) resources(from *corev1.ResourceRequirements, path string) *v1alpha.ContainerResourceRequirements {
 	target := &v1alpha.ContainerResourceRequirements{
-		Limits: c.amounts(from.Limits, path+".limits"), Requests: c.amounts(from.Requests, path+".requests"),
+		Limits: c.amounts(from.Limits, nil, path+".limits"), Requests: c.amounts(from.Requests, from.Limits, path+".requests"),
 	}
 	if len(target.Limits)+len(target.Requests) == 0 {
 		return nil
@@ -26,14 +27,15 @@ func (c *conversion) resources(from *corev1.ResourceRequirements, path string) *
 	return target
 }
 
-func (c *conversion) amounts(from corev1.ResourceList, path string) corev1.ResourceList {
+// amounts converts the amounts of a container, of which others are listed already.
+func (c *conversion) amounts(from, listed corev1.ResourceList, path string) corev1.ResourceList {
 	target := corev1.ResourceList{}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		amount := from[name]
 		switch {
 		case name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage:
 			target[name] = amount
-		case amount.IsZero():
+		case amount.IsZero(), !listed.Name(name, resource.DecimalSI).IsZero():
 		case strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
 			c.losef(path+"."+string(name), "cells have no huge pages")
 		default:

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -61,28 +62,19 @@ type texts struct {
 // textsOf are the texts of a container that a runtime or a shell expands.
 func textsOf(container *v1alpha.SandboxContainer) []texts {
 	found := []texts{{"command", container.Command}, {"args", container.Args}}
-	add := func(name string, action *corev1.ExecAction) {
-		if action != nil {
-			found = append(found, texts{name + ".exec.command", action.Command})
-		}
-	}
-	for _, probe := range []struct {
+	lifecycle := ptr.Deref(container.Lifecycle, corev1.Lifecycle{})
+	for _, action := range []struct {
 		name string
-		spec *corev1.Probe
-	}{{"readinessProbe", container.ReadinessProbe}, {"livenessProbe", container.LivenessProbe}, {"startupProbe", container.StartupProbe}} {
-		if probe.spec != nil {
-			add(probe.name, probe.spec.Exec)
-		}
-	}
-	if container.Lifecycle == nil {
-		return found
-	}
-	for _, handler := range []struct {
-		name string
-		spec *corev1.LifecycleHandler
-	}{{"lifecycle.postStart", container.Lifecycle.PostStart}, {"lifecycle.preStop", container.Lifecycle.PreStop}} {
-		if handler.spec != nil {
-			add(handler.name, handler.spec.Exec)
+		exec *corev1.ExecAction
+	}{
+		{"readinessProbe", ptr.Deref(container.ReadinessProbe, corev1.Probe{}).Exec},
+		{"livenessProbe", ptr.Deref(container.LivenessProbe, corev1.Probe{}).Exec},
+		{"startupProbe", ptr.Deref(container.StartupProbe, corev1.Probe{}).Exec},
+		{"lifecycle.postStart", ptr.Deref(lifecycle.PostStart, corev1.LifecycleHandler{}).Exec},
+		{"lifecycle.preStop", ptr.Deref(lifecycle.PreStop, corev1.LifecycleHandler{}).Exec},
+	} {
+		if action.exec != nil {
+			found = append(found, texts{action.name + ".exec.command", action.exec.Command})
 		}
 	}
 	return found

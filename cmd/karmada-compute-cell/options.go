@@ -18,6 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // options are the flags, in groups.
@@ -86,8 +87,7 @@ func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 	pods.StringSliceVar(&o.pods.externalClasses, "external-runtime-classes", nil,
 		"Classes that templates may name in spec.runtime.class and that another runtime in this cell runs, such as "+
 			"virtual-machine. The agent creates no Pods for Instances of these classes.")
-	pods.StringSliceVar(&o.pods.capabilities, "capabilities",
-		[]string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"},
+	pods.StringSliceVar(&o.pods.capabilities, "capabilities", slices.Clone(templates.DefaultCapabilities),
 		"Capabilities that containers keep; all others are dropped. Common images that start as root need the default. Only "+
 			"capabilities of the baseline Pod security standard are allowed.")
 	pods.StringSliceVar(&o.pods.annotations, "pod-annotations", nil,
@@ -132,13 +132,6 @@ func (o *options) Validate() error {
 	return errors.Join(append(mistakes, err)...)
 }
 
-// baseline are the capabilities that the baseline of Pod security, which the namespaces of projects enforce, allows to
-// add.
-var baseline = []string{
-	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID",
-	"SETPCAP", "SETUID", "SYS_CHROOT",
-}
-
 // settings returns the settings of the runtime, or every mistake.
 func (o *podOptions) settings() (runtime.Settings, error) {
 	settings := runtime.Settings{
@@ -146,8 +139,8 @@ func (o *podOptions) settings() (runtime.Settings, error) {
 	}
 	var mistakes []error
 	for _, capability := range o.capabilities {
-		if !slices.Contains(baseline, capability) {
-			mistakes = append(mistakes, fmt.Errorf("--capabilities: %q is not one of %s", capability, strings.Join(baseline, ", ")))
+		if !slices.Contains(templates.BaselineCapabilities, capability) {
+			mistakes = append(mistakes, fmt.Errorf("--capabilities: %q is not one of %s", capability, strings.Join(templates.BaselineCapabilities, ", ")))
 		}
 		settings.Capabilities = append(settings.Capabilities, corev1.Capability(capability))
 	}

@@ -35,6 +35,16 @@ func SplitFieldPath(path string) (field, key string, known bool) {
 	return field, key, closed && key != "" && (field == FieldLabels || field == FieldAnnotations)
 }
 
+// BaselineCapabilities are the capabilities that the baseline of Pod security, which the namespaces of projects enforce, allows to add, and
+// DefaultCapabilities those that containers keep unless the operator of a cell chooses others: images that start as root need them.
+var (
+	BaselineCapabilities = []string{
+		"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID",
+		"SETPCAP", "SETUID", "SYS_CHROOT",
+	}
+	DefaultCapabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}
+)
+
 // IsPlainAnnotation reports whether an annotation of a template is copied to Pods in every cell. Runtimes, network
 // plugins and admission of a cell read annotations whose keys have a domain: the operator of the cell allows these by
 // name.

@@ -18,18 +18,22 @@ const (
 	containers = sandbox + ".containers[]"
 	volumes    = spec + ".volumes[]"
 	scale      = "spec.placements[].scaleSettings"
+	interfaces = spec + ".networkInterfaces[]"
 )
 
 // Reasons that several fields share.
 const (
 	placed    = "the platform chooses the nodes of a city; choose cities in spec.placements, and isolation in runtime.class"
 	shared    = "Instances share nothing with their node"
-	named     = "the host name of an Instance is its name, and the cell resolves names"
+	named     = "the host name of an Instance is its name"
 	noStorage = "cells attach configMap, secret and emptyDir volumes"
 	noDevice  = "cells attach no devices"
 	noIDs     = "Instances have no identity in their cell, and no token"
 	waits     = "rollouts and drained nodes wait for it"
 	profiles  = "cells set the profiles that keep Instances apart"
+	ownVolume = "make it a volume of its own, at a folder of its own"
+	asFiles   = "use variables with fieldRef for single fields; all labels and annotations as files have no other form"
+	chosen    = "the cell chooses the addresses of the Service"
 )
 
 func at(path string) Entry             { return Entry{Path: path} }
@@ -39,9 +43,13 @@ func only(text string, s ...any) Entry { return Entry{Text: text, Same: s} }
 func harmless(text string) Entry       { return Entry{Text: text, Harmless: true} }
 func table[T any](f fields) Table      { return Table{Type: reflect.TypeFor[T](), Fields: f} }
 func each(text string, n ...string) fields {
+	return every(no(text), n...)
+}
+
+func every(entry Entry, n ...string) fields {
 	result := fields{}
 	for _, name := range n {
-		result[name] = no(text)
+		result[name] = entry
 	}
 	return result
 }
@@ -69,30 +77,34 @@ var Tables = []Table{
 		"imagePullSecrets":              but(sandbox+".imagePullSecrets[]", "each name once"),
 		"ephemeralContainers":           no("they are added to a running Pod, and are no part of a template"),
 		"activeDeadlineSeconds":         no("Instances have no deadline"),
-		"dnsPolicy":                     only(named, corev1.DNSClusterFirst),
-		"schedulerName":                 only(placed, corev1.DefaultSchedulerName),
-		"serviceAccountName":            only(noIDs, "default"),
-		"serviceAccount":                only(noIDs, "default"),
-		"automountServiceAccountToken":  only(noIDs, false, true),
-		"shareProcessNamespace":         only("containers of an Instance do not see each other's processes", false),
-		"runtimeClassName":              no("name a class of the platform in " + spec + ".runtime.class"),
-		"enableServiceLinks":            only("Instances see no Services of their cell", false, corev1.DefaultEnableServiceLinks),
-		"readinessGates":                no("conditions of other controllers do not exist in a cell; use a readiness probe"),
-		"overhead":                      no("the RuntimeClass of the cell sets it"),
-		"os":                            only("cells run Linux", corev1.PodOS{Name: corev1.Linux}),
-		"hostUsers":                     only(profiles, true),
-		"nodeSelector":                  only(placed, map[string]string{corev1.LabelOSStable: string(corev1.Linux)}),
-		"priority":                      only(placed, int32(0)),
-		"preemptionPolicy":              only(placed, corev1.PreemptLowerPriority),
-		"setHostnameAsFQDN":             only(named, false),
-		"schedulingGates":               no("the add-on has gates of its own"),
-		"resourceClaims":                no(noDevice),
-		"resources":                     no("set the size of the Instance in " + spec + ".runtime.resources"),
-		"workloadRef":                   no("it names an object of the cell"),
+		"dnsPolicy": only("the cell resolves all names, those of its Services first", corev1.DNSClusterFirst,
+			corev1.DNSClusterFirstWithHostNet),
+		"dnsConfig":                    no("the cell resolves all names: these servers, search domains and options do not count; write full names"),
+		"hostAliases":                  no("Instances have no entries of /etc/hosts: write the address where a program names the host"),
+		"subdomain":                    no("with headless: true in spec.service an Instance is named <instance>.<workload>"),
+		"schedulerName":                only(placed, corev1.DefaultSchedulerName),
+		"serviceAccountName":           only(noIDs, "default"),
+		"serviceAccount":               only(noIDs, "default"),
+		"automountServiceAccountToken": only(noIDs, false, true),
+		"shareProcessNamespace":        only("containers of an Instance do not see each other's processes", false),
+		"runtimeClassName":             no("name a class of the platform in " + spec + ".runtime.class"),
+		"enableServiceLinks":           only("Instances see no Services of their cell", false, corev1.DefaultEnableServiceLinks),
+		"readinessGates":               no("conditions of other controllers do not exist in a cell; use a readiness probe"),
+		"overhead":                     no("the RuntimeClass of the cell sets it"),
+		"os":                           only("cells run Linux", corev1.PodOS{Name: corev1.Linux}),
+		"hostUsers":                    only(profiles, true),
+		"nodeSelector":                 only(placed, map[string]string{corev1.LabelOSStable: string(corev1.Linux)}),
+		"priority":                     only(placed, int32(0)),
+		"preemptionPolicy":             only(placed, corev1.PreemptLowerPriority),
+		"setHostnameAsFQDN":            only(named+", without a domain", false),
+		"schedulingGates":              no("the add-on has gates of its own"),
+		"resourceClaims":               no(noDevice),
+		"resources":                    no("set the size of the Instance in " + spec + ".runtime.resources"),
+		"workloadRef":                  no("it names an object of the cell"),
 	}.and(
 		each(placed, "nodeName", "affinity", "tolerations", "topologySpreadConstraints", "priorityClassName"),
 		each(shared, "hostNetwork", "hostPID", "hostIPC"),
-		each(named, "hostname", "subdomain", "hostAliases", "dnsConfig", "hostnameOverride"),
+		each(named, "hostname", "hostnameOverride"),
 	)),
 	table[corev1.Container](fields{
 		"name":                     at(containers + ".name"),
@@ -143,13 +155,14 @@ var Tables = []Table{
 		"claims": no(noDevice),
 	}),
 	table[corev1.VolumeMount](fields{
-		"name":              at(containers + ".volumeAttachments[].name"),
-		"readOnly":          at(containers + ".volumeAttachments[].readOnly"),
-		"mountPath":         but(containers+".volumeAttachments[].mountPath", "absolute, without .."),
-		"subPath":           at(containers + ".volumeAttachments[].subPath"),
-		"subPathExpr":       no("use subPath; an Instance's own values are in variables"),
-		"recursiveReadOnly": only("volumes of Instances have no mounts below them", corev1.RecursiveReadOnlyDisabled),
-		"mountPropagation":  only(shared, corev1.MountPropagationNone),
+		"name":        at(containers + ".volumeAttachments[].name"),
+		"readOnly":    at(containers + ".volumeAttachments[].readOnly"),
+		"mountPath":   but(containers+".volumeAttachments[].mountPath", "absolute, without .."),
+		"subPath":     at(containers + ".volumeAttachments[].subPath"),
+		"subPathExpr": no("the whole volume is mounted here, without a folder for each Instance; for one folder use subPath"),
+		"recursiveReadOnly": only("volumes of Instances have no mounts below them", corev1.RecursiveReadOnlyDisabled,
+			corev1.RecursiveReadOnlyIfPossible),
+		"mountPropagation": only(shared, corev1.MountPropagationNone),
 	}),
 	table[corev1.Probe](fields{
 		"exec":      but(containers+".readinessProbe.exec", "a command of at most 64 items and 16 KiB: nodes run it every few seconds"),
@@ -201,7 +214,8 @@ var Tables = []Table{
 			corev1.FSGroupChangeOnRootMismatch),
 		"supplementalGroups":       no("use fsGroup for files of volumes"),
 		"supplementalGroupsPolicy": only("cells use the default", corev1.SupplementalGroupsPolicyMerge),
-		"sysctls":                  no(shared),
+		"sysctls": no("cells set no parameters of the kernel; a program that needs net.ipv4.ip_unprivileged_port_start must listen " +
+			"at a port from 1024"),
 		"seccompProfile": only("every container has profile RuntimeDefault",
 			corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}),
 		"appArmorProfile":     only(profiles, corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeRuntimeDefault}),
@@ -212,12 +226,19 @@ var Tables = []Table{
 		"configMap": at(volumes + ".configMap"),
 		"secret":    at(volumes + ".secret"),
 		"emptyDir":  but(volumes+".emptyDir", "without a sizeLimit, the cell's limit for the disk of a container counts"),
-		"projected": no(noStorage + "; name each source as a volume"), "downwardAPI": no("use variables with fieldRef"),
+		"projected": but(volumes, "no volume has several sources"), "downwardAPI": no(asFiles),
 		"hostPath": no(shared), "image": no("not every cell supports it"),
 	}.and(each(noStorage, "gcePersistentDisk", "awsElasticBlockStore", "gitRepo", "nfs", "iscsi", "glusterfs",
 		"persistentVolumeClaim", "rbd", "flexVolume", "cinder", "cephfs",
 		"flocker", "fc", "azureFile", "vsphereVolume", "quobyte", "azureDisk", "photonPersistentDisk", "portworxVolume",
 		"scaleIO", "storageos", "csi", "ephemeral"))),
+	table[corev1.ProjectedVolumeSource](fields{
+		"sources": but(volumes, "each by itself"), "defaultMode": harmless("a volume of its own has its own mode"),
+	}),
+	table[corev1.VolumeProjection](fields{
+		"secret": no(ownVolume), "configMap": no(ownVolume), "downwardAPI": no(asFiles), "serviceAccountToken": no(noIDs),
+		"clusterTrustBundle": no("put the certificates into a ConfigMap"), "podCertificate": no(noIDs),
+	}),
 	table[appsv1.DeploymentSpec](fields{
 		"replicas":                at(scale + ".minReplicas"),
 		"selector":                harmless("the add-on selects the Instances of a Workload"),
@@ -243,7 +264,7 @@ var Tables = []Table{
 		"updateStrategy":       at("spec.rollout"),
 		"minReadySeconds":      but("spec.minReadySeconds", "at most 3600"),
 		"revisionHistoryLimit": but("spec.rollout.revisionHistoryLimit", "at most 50"),
-		"serviceName":          no("set spec.service with headless: true; the Service has the name of the Workload"),
+		"serviceName":          but("spec.service.headless", "the Service has the name of the Workload"),
 		"volumeClaimTemplates": no(noStorage),
 		"persistentVolumeClaimRetentionPolicy": only(noStorage, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
 			WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType, WhenScaled: appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
@@ -257,6 +278,32 @@ var Tables = []Table{
 	table[appsv1.RollingUpdateStatefulSetStrategy](fields{
 		"partition":      only("a rollout replaces all Instances", int32(0)),
 		"maxUnavailable": but("spec.rollout.maxUnavailable", "with policy Parallel"),
+	}),
+	table[corev1.ServiceSpec](fields{
+		"ports":     at("spec.service.ports[]"),
+		"selector":  harmless("the Service of a Workload has its Instances"),
+		"clusterIP": but("spec.service.headless", "None is true; "+chosen),
+		"type": but("spec.service.exposure", "LoadBalancer is exposure LoadBalancer; NodePort has nothing that stands for it; "+
+			"of ExternalName write the name where a program names the Service"),
+		"publishNotReadyAddresses": at("spec.service.publishNotReadyAddresses"),
+		"sessionAffinity": only("requests of one client may reach any Instance: keep sessions in a store that all reach",
+			corev1.ServiceAffinityNone),
+		"loadBalancerIP": no("the load balancer of each cell gives the address; spec.service.hostnames are the same in all cities"),
+		"loadBalancerSourceRanges": but(interfaces+".networkPolicy", "the ranges that may connect; they count where the load balancer "+
+			"of a cell keeps the address of clients"),
+		"loadBalancerClass": no("the operator names the class of each cell"),
+		"externalTrafficPolicy": only("cells use the default, and programs may see the address of a node as that of a client",
+			corev1.ServiceExternalTrafficPolicyCluster),
+		"internalTrafficPolicy": only("requests may reach Instances at any node of the cell", corev1.ServiceInternalTrafficPolicyCluster),
+		"trafficDistribution":   no("requests reach all Instances of the cell alike, and none of another city"),
+		"ipFamilyPolicy":        only(chosen, corev1.IPFamilyPolicySingleStack, corev1.IPFamilyPolicyPreferDualStack),
+		"externalIPs":           no(chosen),
+	}.and(every(harmless("servers set it, or it goes with another field"), "clusterIPs", "ipFamilies", "healthCheckNodePort", "externalName",
+		"sessionAffinityConfig", "allocateLoadBalancerNodePorts"))),
+	table[corev1.ServicePort](fields{
+		"name": at("spec.service.ports[].name"), "port": at("spec.service.ports[].port"), "targetPort": at("spec.service.ports[].targetPort"),
+		"protocol": at("spec.service.ports[].protocol"), "appProtocol": at("spec.service.ports[].appProtocol"),
+		"nodePort": no("no node of a cell answers for Instances"),
 	}),
 	table[corev1.PodTemplateSpec](fields{"metadata": but(template+".metadata", "labels and annotations"), "spec": at(spec)}),
 }
