@@ -21,7 +21,8 @@ type chart struct {
 var charts = map[string]chart{
 	"a chart's web tier, its cache, a hook, a nightly task, an Ingress and an autoscaler": {
 		out: []string{
-			"  service:\n    exposure: Gateway\n    hostnames:\n    - shop.example.com\n    ports:\n    - name: http\n      port: 80\n      targetPort: http\n",
+			"  service:\n    exposure: Gateway\n    hostnames:\n    - shop.example.com\n" +
+				"    ports:\n    - name: http\n      port: 80\n      targetPort: http\n",
 			"  service:\n    ports:\n    - name: tcp-cache\n      port: 6379\n      targetPort: cache\n",
 			"minReplicas: 3", "maxReplicas: 12", "averageUtilization: 75", "helm.sh/chart: storefront-3.2.1", "checksum/config: 9f2c",
 			"networkPolicy:\n          ingress:\n          - from:\n            - podSelector: {}\n          - from:\n            - ipBlock:\n" +
@@ -30,7 +31,10 @@ var charts = map[string]chart{
 		lines: [][2]string{
 			{"error: file: Job storefront-migrate is not converted: ", "always restarted; as hook pre-install,pre-upgrade of its chart"},
 			{"error: file: CronJob storefront-expire is not converted: ", "always restarted"},
-			{"Service storefront-cache-headless: ", "a Workload has one Service, and Service storefront-cache-master has become that of Workload storefront-cache-master"},
+			{
+				"Service storefront-cache-headless: ",
+				"a Workload has one Service, and Service storefront-cache-master has become that of Workload storefront-cache-master",
+			},
 			{"StatefulSet storefront-cache-master: spec.serviceName: ", "headless"},
 			{"StatefulSet storefront-cache-master: spec.volumeClaimTemplates: ", ""},
 			{"StatefulSet storefront-cache-master: spec.template.spec.containers[0].volumeMounts[0]: ", "not carried over"},
@@ -39,8 +43,8 @@ var charts = map[string]chart{
 				"Deployment storefront: variable SESSION_STORE of container web ",
 				"storefront-cache-master.shop.svc.cluster.local: its namespace has another name in a cell; write storefront-cache-master",
 			},
-			{"Deployment storefront: spec.template.metadata.annotations[prometheus.io/scrape]: ", "only where the operator of a cell allows the domain"},
-			{"Ingress storefront: spec.rules[0].host: ", "exposure: Gateway and hostnames of Workload storefront; the operator must allow the domain"},
+			{"Deployment storefront: spec.template.metadata.annotations[prometheus.io/scrape]: ", "only where the operator of a cell allows"},
+			{"Workload storefront: spec.service.hostnames: ", "exposure: Gateway they stand for the names of Ingress storefront; the operator must"},
 			{"Ingress storefront: spec.tls[0]: ", "the operator has the certificates"},
 			{"Ingress storefront: metadata.annotations[cert-manager.io/cluster-issuer]: ", "has no place"},
 			{"HorizontalPodAutoscaler storefront: spec.metrics[0]: ", "averageValue 192Mi"},
@@ -48,7 +52,8 @@ var charts = map[string]chart{
 			{"Deployment storefront: spec.strategy.rollingUpdate.maxUnavailable: ", ""},
 		},
 		never: []string{
-			"CACHE_HOST", "app.toml", "wait-for-cache", "command[2]", "helm.sh/chart", "checksum", "Service storefront:", "Service storefront-cache-master:",
+			"CACHE_HOST", "app.toml", "wait-for-cache", "command[2]", "helm.sh/chart", "checksum", "Service storefront:",
+			"Service storefront-cache-master:",
 			"imagePullPolicy", "automount", "allowPrivilegeEscalation", "ingressClassName", "routes no requests",
 		},
 	},
@@ -106,7 +111,7 @@ var charts = map[string]chart{
 			{"Deployment courier: spec.template.spec.setHostnameAsFQDN: ", "without a domain"},
 			{"Deployment courier: spec.template.spec.hostAliases: ", "no entries of /etc/hosts"},
 			{"Deployment courier: spec.template.spec.dnsPolicy: ", "the cell resolves"},
-			{"Deployment courier: spec.template.spec.dnsConfig: ", "search domains"},
+			{"Deployment courier: spec.template.spec.dnsConfig: ", "domains and options"},
 			{"Deployment courier: spec.template.spec.containers[0].imagePullPolicy: ", ""},
 			{"Deployment courier: spec.template.spec.volumes[0].ephemeral: ", ""},
 			{"Deployment courier: spec.template.spec.containers[0].volumeMounts[3]: ", ""},

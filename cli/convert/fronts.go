@@ -6,6 +6,7 @@ package convert
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,16 +52,21 @@ type httpRoute struct {
 		Hostnames []string `json:"hostnames"`
 		Rules     []struct {
 			Matches []struct {
-				Path    struct{ Type, Value string } `json:"path"`
-				Method  string                       `json:"method"`
-				Headers []any                        `json:"headers"`
-				Params  []any                        `json:"queryParams"`
+				Path struct {
+					Type  string `json:"type"`
+					Value string `json:"value"`
+				} `json:"path"`
+				Method  string `json:"method"`
+				Headers []any  `json:"headers"`
+				Params  []any  `json:"queryParams"`
 			} `json:"matches"`
 			Filters     []any `json:"filters"`
 			BackendRefs []struct {
-				Kind, Namespace, Name string
-				Port                  int32
-				Filters               []any
+				Kind      string `json:"kind"`
+				Namespace string `json:"namespace"`
+				Name      string `json:"name"`
+				Port      int32  `json:"port"`
+				Filters   []any  `json:"filters"`
 			} `json:"backendRefs"`
 		} `json:"rules"`
 	} `json:"spec"`
@@ -86,7 +92,8 @@ func (r *httpRoute) hops() []hop {
 	return hops
 }
 
-// addFronts makes each Ingress and HTTPRoute that leads all requests for its names to one Service the exposure and the hostnames of a Workload.
+// addFronts makes each Ingress and HTTPRoute that leads all requests for its names to one Service the exposure and the hostnames of a
+// Workload.
 func (m *manifests) addFronts() {
 	m.each(networkingv1.GroupName, "Ingress", func(object source, id identity) error {
 		ingress := &networkingv1.Ingress{}
@@ -94,7 +101,7 @@ func (m *manifests) addFronts() {
 			return err
 		}
 		shown := describe(object.Unstructured)
-		if !m.expose(object, "spec.rules[0].host", ingressHops(&ingress.Spec)) {
+		if !m.expose(object, ingressHops(&ingress.Spec)) {
 			return nil
 		}
 		for i, tls := range ingress.Spec.TLS {
@@ -105,27 +112,36 @@ func (m *manifests) addFronts() {
 	})
 	m.each("gateway.networking.k8s.io", "HTTPRoute", func(object source, _ identity) error {
 		route := &httpRoute{}
-		_, err := decode(object, route)
-		if err == nil {
-			m.expose(object, "spec.hostnames", route.hops())
+		unknown, err := decode(object, route)
+		if err != nil || !m.expose(object, route.hops()) {
+			return err
 		}
-		return err
+		for _, field := range unknown {
+			if match := ofRule.FindStringSubmatch(field.Error()); match != nil {
+				m.lose(describe(object.Unstructured), match[1], "the route of a Workload has none")
+			}
+		}
+		return nil
 	})
 }
 
-// expose gives a Workload the names of an object, which are at a path of it, or lists the object.
-func (m *manifests) expose(object source, path string, hops []hop) bool {
+// ofRule are the fields of a rule of an HTTPRoute that change how requests are served, and not which.
+var ofRule = regexp.MustCompile(`"(spec\.rules\[\d+\]\.(?:timeouts|retry|sessionPersistence))"`)
+
+// expose gives a Workload the names of an object, or lists the object.
+func (m *manifests) expose(object source, hops []hop) bool {
 	shown, why := describe(object.Unstructured), unlike(hops)
 	var c *converted
 	if why == "" {
 		c = m.served[hostKey{cmp.Or(hops[0].namespace, m.identify(object).namespace), hops[0].service}]
-		why = route(c, hops)
+		why = lead(c, hops)
 	}
 	if why != "" {
 		m.lose(shown, "", "is not converted: "+why)
 		return false
 	}
-	m.lose(shown, path, "has become exposure: Gateway and hostnames of Workload "+c.workload.Name+"; the operator must allow the domain for the project")
+	m.lose("Workload "+c.workload.Name, "spec.service.hostnames", "with exposure: Gateway they stand for the names of "+shown+
+		"; the operator must allow their domain for the project")
 	m.loseAnnotations(shown, object)
 	return true
 }
@@ -148,8 +164,8 @@ func unlike(hops []hop) string {
 	return ""
 }
 
-// route leads hops to the first port of a Workload's Service, or returns why not.
-func route(c *converted, hops []hop) string {
+// lead leads hops to the first port of a Workload's Service, or returns why not.
+func lead(c *converted, hops []hop) string {
 	if c == nil {
 		return fmt.Sprintf("Service %s has become spec.service of no Workload", hops[0].service)
 	}

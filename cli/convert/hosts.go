@@ -100,16 +100,8 @@ func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
 	if m.isPod(hostKey{namespace, labels[0]}) {
 		return "Pod " + labels[0] + ", which no cell has", true
 	}
-	inCluster := slices.Index(labels, "svc")
-	if inCluster > 0 {
-		labels = labels[max(0, inCluster-2):inCluster]
-	}
-	if _, isService := m.hosts[hostKey{namespace, labels[len(labels)-1]}]; isService && inCluster < 0 && len(labels) == 2 {
-		// A Pod of a headless Service.
-		labels = labels[1:]
-	}
-	if len(labels) > 2 || len(labels) == 2 && inCluster < 0 && !m.namespaces[labels[1]] {
-		// The name of a domain.
+	inCluster := slices.Index(labels, "svc") > 0
+	if labels = m.labelsOf(labels, namespace); len(labels) == 0 {
 		return "", false
 	}
 	at := hostKey{namespace, labels[0]}
@@ -118,20 +110,36 @@ func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
 	}
 	known, isKnown := m.hosts[at]
 	switch {
-	case !isKnown && inCluster > 0:
+	case !isKnown && inCluster:
 		return "Service " + strings.Join(labels, ".") + ", which no cell has", true
-	case !isKnown:
-		return "", false
-	case known.instead == "":
+	case isKnown && known.instead == "":
 		lost = known.what + ", which no cell has"
-	case at.namespace != namespace:
+	case isKnown && at.namespace != namespace:
 		lost = token + ": its namespace has another name in a cell, and a Workload reaches the names of its own namespace"
-	case len(labels) == 2:
+	case isKnown && len(labels) == 2:
 		lost = token + ": its namespace has another name in a cell; write " + known.instead
-	case known.instead != at.name:
+	case isKnown && known.instead != at.name:
 		lost = known.what + ", which no cell has; write " + known.instead
 	}
 	return lost, len(labels) == 2
+}
+
+// labelsOf are the labels of a Service, and of its namespace, in a name; none in that of a domain.
+func (m *manifests) labelsOf(labels []string, namespace string) []string {
+	if inCluster := slices.Index(labels, "svc"); inCluster > 0 {
+		return labels[max(0, inCluster-2):inCluster]
+	}
+	last := labels[len(labels)-1]
+	_, isService := m.hosts[hostKey{namespace, last}]
+	switch {
+	case len(labels) == 2 && isService:
+		// A Pod of a headless Service.
+		return labels[1:]
+	case len(labels) == 1, len(labels) == 2 && m.namespaces[last]:
+		return labels
+	default:
+		return nil
+	}
 }
 
 // lostIn returns what a text names that no cell has, each once.

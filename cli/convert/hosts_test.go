@@ -15,8 +15,9 @@ func TestHosts(t *testing.T) {
 		hosts: hosts{
 			{"prod", "api"}: {what: "Service api"}, {"prod", "db"}: {what: "Service db"}, {"prod", "valkey-cart"}: {what: "Service valkey-cart"},
 			{"prod", "web"}: {what: "Service web", instead: "web"}, {"prod", "web-headless"}: {what: "Service web-headless", instead: "web"},
-			{"prod", "cache"}: {what: "Service cache", instead: "cache.example.com"}, {"prod", "smtp.internal"}: {what: "smtp.internal", instead: "10.1.2.3"},
-			{"test", "web"}: {what: "Service web", instead: "web"},
+			{"prod", "cache"}:         {what: "Service cache", instead: "cache.example.com"},
+			{"prod", "smtp.internal"}: {what: "smtp.internal", instead: "10.1.2.3"},
+			{"test", "web"}:           {what: "Service web", instead: "web"},
 		},
 		namespaces: map[string]bool{"prod": true, "test": true},
 		workloads: []*converted{

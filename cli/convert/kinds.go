@@ -86,7 +86,8 @@ var otherKinds = map[string]string{
 	"PersistentVolumeClaim": "cells attach configMap, secret and emptyDir volumes",
 	"NetworkPolicy":         "networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
 	"IngressClass":          ofGateway, "Gateway": ofGateway, "GatewayClass": ofGateway,
-	"GRPCRoute": byNames + ", and appProtocol: kubernetes.io/h2c at its port", "TLSRoute": byAddress, "TCPRoute": byAddress, "UDPRoute": byAddress,
+	"GRPCRoute": byNames + ", and appProtocol: kubernetes.io/h2c at its port",
+	"TLSRoute":  byAddress, "TCPRoute": byAddress, "UDPRoute": byAddress,
 	"ResourceQuota":            "the operator of the platform sets the project's quota",
 	"LimitRange":               "the instance type has the size of containers without limits",
 	"CustomResourceDefinition": "projects have the kinds of their platform alone",
@@ -96,8 +97,8 @@ var otherKinds = map[string]string{
 
 // foreignKinds has the reasons of kinds of other groups for which a Workload has something near.
 var foreignKinds = map[string]string{
-	"ScaledObject": "maxReplicas and metrics of a placement scale by cpu and memory; a schedule, other triggers and no Instances at all have " +
-		"nothing that stands for them",
+	"ScaledObject": "maxReplicas and metrics of a placement scale by cpu and memory; nothing stands for a schedule, for other triggers, " +
+		"and for no Instances at all",
 	"VirtualService": byNames, "IngressRoute": byNames, "HTTPProxy": byNames, "Route": byNames,
 }
 

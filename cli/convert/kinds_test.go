@@ -99,8 +99,36 @@ func TestKinds(t *testing.T) {
 			out: []string{"requests:\n            cpu: \"2\"\n            memory: 4Gi"},
 		},
 		"a device": {
-			in:   deployment("", "", "", ", resources: {limits: {nvidia.com/gpu: 1}}"),
+			in:   deployment("", "", "", ", resources: {limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 1}}"),
 			lost: []string{"limits.nvidia.com/gpu: cells attach no devices"},
+		},
+		"rights of a container": {
+			in: deployment("", "", "", ", securityContext: {runAsUser: 0, capabilities: {add: [NET_ADMIN, CAP_MKNOD, net_bind_service]}}"),
+			lost: []string{
+				"add[0]: no cell gives NET_ADMIN to a container", "add[1]: containers have MKNOD only where the operator",
+				"add[2]: containers keep NET_BIND_SERVICE anyway",
+			},
+		},
+		"an init container that changes owners": {
+			in: deployment("", "", ", initContainers: [{name: i, image: 'registry.example.com/i:1', securityContext: {runAsUser: 0}}]", ""),
+		},
+		"files of the service account": {
+			in:   deployment("", "", "", ", args: [--token=/var/run/secrets/kubernetes.io/serviceaccount/token]"),
+			lost: []string{"args[0] of container web names /var/run/secrets/kubernetes.io/serviceaccount, which no Instance has"},
+		},
+		"hosts in data": {
+			in: "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}, data: {DB_HOST: db, APP_NAME: db, app.toml: 'title = \"db\"'}}\n---\n" +
+				"{apiVersion: v1, kind: Secret, metadata: {name: conf}, data: {url: " +
+				"cG9zdGdyZXM6Ly91OnBAZGI6NTQzMi94}, stringData: {other: 'http://db'}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: db}}\n---\n" +
+				deployment("", "", "", ", envFrom: [{configMapRef: {name: conf}}, {secretRef: {name: conf}}]"),
+			lost: []string{
+				"Service db: is not converted", "ConfigMap conf: data[DB_HOST]: names Service db", "Secret conf: data[url]: names Service db",
+				"Secret conf: stringData[other]: names Service db",
+			},
+		},
+		"a parameter of the kernel": {
+			in:   deployment("", "", ", securityContext: {sysctls: [{name: net.ipv4.ip_unprivileged_port_start, value: '0'}]}", ""),
+			lost: []string{"sysctls: cells set no parameters of the kernel"},
 		},
 		"a name with dots": {
 			in: deployment("", "", "", "")[:0] + strings.Replace(deployment("", "", "", ""), "name: web",
@@ -135,6 +163,10 @@ func TestKinds(t *testing.T) {
 			}, out: []string{
 				"disruption:\n    maxUnavailable: 1", "maxReplicas: 10", "averageUtilization: 70",
 			},
+		},
+		"a budget whose Instances that are not Ready always leave": {
+			in: "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {maxUnavailable: 1, selector: " +
+				"{matchLabels: {app: web}}, unhealthyPodEvictionPolicy: AlwaysAllow}}\n---\n" + deployment("", "", "", ""),
 		},
 		"a budget of others": {
 			in: "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {maxUnavailable: 1, selector: " +

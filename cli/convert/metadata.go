@@ -19,8 +19,8 @@ import (
 // silent are annotations that tools and controllers write about the stored object.
 var silent = []string{"kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/"}
 
-// tracking has the labels and annotations by which tools know what they own: a tool would claim, and may prune, the converted object. Prefixes
-// end with a slash. Settings of the same tools are not among them.
+// tracking has the labels and annotations by which tools know what they own: a tool would claim, and may prune, the converted object.
+// Prefixes end with a slash. Settings of the same tools are not among them.
 var tracking = map[string][]string{
 	"Argo CD": {"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance", "argocd.argoproj.io/installation-id"},
 	"Flux": {
@@ -32,7 +32,8 @@ var tracking = map[string][]string{
 	"kluctl": {"kluctl.io/discriminator"}, "Skaffold": {"skaffold.dev/run-id"},
 	"Config Sync": {"configmanagement.gke.io/", "configsync.gke.io/"},
 	"kpt":         {"config.k8s.io/owning-inventory", "config.kubernetes.io/owning-inventory", "cli-utils.sigs.k8s.io/inventory-id"},
-	"kubectl":     {"applyset.kubernetes.io/"}, "the addon manager": {"addonmanager.kubernetes.io/mode"}, "the add-on": {"compute.datumapis.com/"},
+	"kubectl":     {"applyset.kubernetes.io/"}, "the addon manager": {"addonmanager.kubernetes.io/mode"},
+	"the add-on": {"compute.datumapis.com/"},
 }
 
 // managedBy is the label with the name of a tool.
@@ -49,21 +50,18 @@ func trackerOf(key string) (tool string, found bool) {
 // listOf returns the name of the list that has a key.
 func listOf(key string, lists map[string][]string) (name string, found bool) {
 	for name, list := range lists {
-		if _, found := keyOf(key, list); found {
+		if hasKey(key, list) {
 			return name, true
 		}
 	}
 	return "", false
 }
 
-// keyOf returns the entry of a list that a key is, or is in the domain of.
-func keyOf(key string, list []string) (string, bool) {
-	for _, entry := range list {
-		if key == entry || strings.HasSuffix(entry, "/") && strings.HasPrefix(key, entry) {
-			return entry, true
-		}
-	}
-	return "", false
+// hasKey reports whether a key is in a list, or in the domain of an entry.
+func hasKey(key string, list []string) bool {
+	return slices.ContainsFunc(list, func(entry string) bool {
+		return key == entry || strings.HasSuffix(entry, "/") && strings.HasPrefix(key, entry)
+	})
 }
 
 // dropTracking removes what other tools know an object by, and returns what is worth telling.
@@ -72,7 +70,7 @@ func dropTracking(object metav1.Object) []podfields.Loss {
 	kept := func(values map[string]string, path string) map[string]string {
 		clean := maps.Clone(values)
 		for _, key := range slices.Sorted(maps.Keys(values)) {
-			if _, isSilent := keyOf(key, silent); isSilent {
+			if hasKey(key, silent) {
 				delete(clean, key)
 			} else if tool, found := trackerOf(key); found {
 				delete(clean, key)
@@ -103,7 +101,7 @@ var injected = map[string][]string{
 	"cells set the profiles that keep Instances apart": {
 		"container.apparmor.security.beta.kubernetes.io/", "seccomp.security.alpha.kubernetes.io/",
 	},
-	"the platform drains nodes: spec.disruption bounds how many Instances leave at once": {"cluster-autoscaler.kubernetes.io/", "karpenter.sh/"},
+	"the platform drains nodes: spec.disruption bounds how many leave at once": {"cluster-autoscaler.kubernetes.io/", "karpenter.sh/"},
 	noIdentity: {"azure.workload.identity/", "iam.amazonaws.com/", "iam.gke.io/"},
 }
 
@@ -119,13 +117,12 @@ func (c *conversion) marks(from metav1.Object, path string, ofTemplate bool) {
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			path := path + []string{".labels[", ".annotations["}[list] + key + "]"
 			domain, _, _ := strings.Cut(key, "/")
-			_, isInert := keyOf(key, inert)
 			if why, found := listOf(key, injected); found {
 				c.losef(path, "%s", why)
 				if strings.HasPrefix(key, ofVault) {
 					c.folders = append(c.folders, folder{"/vault/secrets", "which nothing fills in a cell", ""})
 				}
-			} else if ofTemplate && !isInert && domain != key && strings.Contains(domain, ".") {
+			} else if ofTemplate && !hasKey(key, inert) && domain != key && strings.Contains(domain, ".") {
 				c.losef(path, "Pods have it only where the operator of a cell allows the domain")
 			}
 		}

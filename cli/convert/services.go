@@ -18,8 +18,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/convert/podfields"
 )
 
-// addServices makes a Service of the Pods of one converted object its Workload's spec.service. A Workload has one: that with its name, or else
-// the first.
+// addServices makes a Service of the Pods of one converted object its Workload's spec.service. A Workload has one: that with its name, or
+// else the first.
 func (m *manifests) addServices() {
 	m.each(corev1.GroupName, "Service", func(object source, id identity) error {
 		service := &corev1.Service{}
@@ -114,7 +114,7 @@ func (m *manifests) serve(c *converted, from *corev1.Service) {
 	case corev1.ServiceTypeLoadBalancer:
 		target.Exposure = v1alpha.ServiceExposureLoadBalancer
 		c.admit(target.Ports, from.Spec.LoadBalancerSourceRanges)
-		m.lose(object, "spec.type", "has become exposure: LoadBalancer, an address in each city where the operator has configured a load balancer")
+		m.lose(object, "spec.type", "has become exposure: LoadBalancer, an address in each city whose load balancer the operator has configured")
 		if len(from.Spec.LoadBalancerSourceRanges) > 0 {
 			m.lose(object, "spec.loadBalancerSourceRanges", "has become the networkPolicy of the Instances: "+
 				"it counts only where the load balancer of a cell keeps the address of clients")
@@ -127,17 +127,17 @@ func (m *manifests) serve(c *converted, from *corev1.Service) {
 
 // second lists a Service of Instances that have another one.
 func (m *manifests) second(c *converted, service *corev1.Service) {
-	why := fmt.Sprintf("is not converted: a Workload has one Service, and Service %s has become that of Workload %s",
-		c.services[0].Name, c.workload.Name)
+	why := []string{fmt.Sprintf("is not converted: a Workload has one Service, and Service %s has become that of Workload %s",
+		c.services[0].Name, c.workload.Name)}
 	for _, port := range service.Spec.Ports {
 		same := func(other corev1.ServicePort) bool {
 			return other.Port == port.Port && orTCP(other.Protocol) == orTCP(port.Protocol)
 		}
 		if !slices.ContainsFunc(c.services[0].Spec.Ports, same) {
-			why += fmt.Sprintf("; add port %d to its spec.service.ports", port.Port)
+			why = append(why, fmt.Sprintf("add port %d to its spec.service.ports", port.Port))
 		}
 	}
-	m.lose("Service "+service.Name, "", why)
+	m.lose("Service "+service.Name, "", strings.Join(why, "; "))
 }
 
 // govern lists the Service that gave the Pods of a StatefulSet their names, unless the Workload has it.
@@ -159,8 +159,7 @@ func (m *manifests) govern(c *converted) {
 // loseAnnotations lists the annotations of an object that has become a part of a Workload.
 func (m *manifests) loseAnnotations(object string, from metav1.Object) {
 	for _, key := range slices.Sorted(maps.Keys(from.GetAnnotations())) {
-		_, isSilent := keyOf(key, append(inert, silent...))
-		if _, tracked := trackerOf(key); !tracked && !isSilent {
+		if _, tracked := trackerOf(key); !tracked && !hasKey(key, silent) && !hasKey(key, inert) {
 			m.lose(object, "metadata.annotations["+key+"]", "has no place in a Workload")
 		}
 	}

@@ -140,7 +140,8 @@ func (o *podOptions) settings() (runtime.Settings, error) {
 	var mistakes []error
 	for _, capability := range o.capabilities {
 		if !slices.Contains(templates.BaselineCapabilities, capability) {
-			mistakes = append(mistakes, fmt.Errorf("--capabilities: %q is not one of %s", capability, strings.Join(templates.BaselineCapabilities, ", ")))
+			mistakes = append(mistakes, fmt.Errorf("--capabilities: %q is not one of %s",
+				capability, strings.Join(templates.BaselineCapabilities, ", ")))
 		}
 		settings.Capabilities = append(settings.Capabilities, corev1.Capability(capability))
 	}

@@ -94,7 +94,9 @@ func (h *withoutMilo) refusalIsListed(shape string, err error, result *convert.R
 		for _, loss := range result.Losses {
 			// The size of the instance type is known to the project alone; the list names the fields that set another size.
 			ofSize := strings.Contains(cause.Message, "must take at most") && strings.Contains(loss.Why, "choose another in --instance-type")
-			listed = listed || ofSize || loss.Path != "" && (loss.Path == cause.Field || strings.HasPrefix(cause.Field, loss.Path+"["))
+			// A Gateway needs names, which the operator must allow.
+			ofNames := cause.Field == "spec.service.exposure" && loss.Path == "spec.service.hostnames"
+			listed = listed || ofSize || ofNames || loss.Path != "" && (loss.Path == cause.Field || strings.HasPrefix(cause.Field, loss.Path+"["))
 		}
 		if !listed {
 			h.Errorf("%s: %s: %s is not listed", shape, cause.Field, cause.Message)
