@@ -41,7 +41,8 @@ var (
 	// word is a name that may be a host, with references to variables.
 	word = regexp.MustCompile(`([-._a-zA-Z0-9]|\$\([^()\s]+\)|\$\{\w+\})+`)
 	// beforeHost is the text before a host: the begin of a URL, or a program or an option that takes one.
-	beforeHost = regexp.MustCompile(`((^|[^/])//|@|\b(nslookup|ping|dig|curl|wget|nc|telnet|getent hosts)(\s+-\S*)*\s+|(^|\s)(-h\s*|--?[a-z-]*host\s+))$`)
+	beforeHost = regexp.MustCompile(`((^|[^/])//|@|\b(nslookup|ping|dig|curl|wget|nc|telnet|getent hosts)(\s+-\S*)*\s+|` +
+		`(^|\s)(-h\s*|--?[a-z-]*host\s+))$`)
 	// afterUser is the text after the user of a URL, afterHost the text after a host: a port that is no version.
 	afterUser = regexp.MustCompile(`^(:[^\s/@]*)?@`)
 	afterHost = regexp.MustCompile(`^(:[0-9]{2,5}([^-.\w]|$)| [0-9]{2,5}\b)`)
@@ -51,10 +52,10 @@ var (
 	listBefore = regexp.MustCompile(`^["']?([^\s"',]+, ?)*$`)
 	endAfter   = regexp.MustCompile(`^([\s"',;/)}]|$)`)
 	// ofHost is the key of a host, ofOther that of another thing.
-	ofHost  = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master|proxy`)
-	ofOther = regexp.MustCompile(`(?i)(^|[-_.])(name|user|username|login|pass|password|secret|token|key|db|dbname|database|schema|mode|role|type|` +
-		`kind|tag|image|version|env|environment|profile|driver|dialect|engine|provider|store|section|topic|queue|prefix|namespace|index|bucket|` +
-		`title|app|component|id|group|realm|client|label|release)$`)
+	ofHost  = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master`)
+	ofOther = regexp.MustCompile(`(?i)(^|[-_.])(name|user|username|login|pass|password|secret|token|key|db|dbname|database|schema|mode|` +
+		`role|type|kind|tag|image|version|env|environment|profile|driver|dialect|engine|provider|store|section|topic|queue|prefix|` +
+		`namespace|index|bucket|title|app|component|id|group|realm|client|label|release)$`)
 	certainly = regexp.MustCompile(`(?i)host|addr|url|uri|endpoint`)
 	// ofImage is the key of something with a version, which looks as a port.
 	ofImage = regexp.MustCompile(`(?i)image|tag|version`)

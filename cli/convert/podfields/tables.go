@@ -79,7 +79,7 @@ var Tables = []Table{
 		"activeDeadlineSeconds":         no("Instances have no deadline"),
 		"dnsPolicy": only("the cell resolves all names, those of its Services first", corev1.DNSClusterFirst,
 			corev1.DNSClusterFirstWithHostNet),
-		"dnsConfig":                    no("the cell resolves all names: its own servers, domains and options do not count; write full names"),
+		"dnsConfig":                    no("the cell resolves all names: servers, domains and options here do not count; write full names"),
 		"hostAliases":                  no("Instances have no entries of /etc/hosts: write the address where a program names the host"),
 		"subdomain":                    no("with headless: true in spec.service an Instance is named <instance>.<workload>"),
 		"schedulerName":                only(placed, corev1.DefaultSchedulerName),
