@@ -15,7 +15,8 @@ func service(name, spec string) string {
 
 // ingress is an Ingress with these rules.
 func ingress(rules ...string) string {
-	return "\n---\n{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web}, spec: {rules: [" + strings.Join(rules, ", ") + "]}}"
+	return "\n---\n{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web}, spec: {rules: [" +
+		strings.Join(rules, ", ") + "]}}"
 }
 
 // rule is a rule of an Ingress for a host, a path, and a port of a Service.
@@ -63,15 +64,19 @@ func TestFronts(t *testing.T) {
 			never: []string{"serviceName", "Service web:"},
 		},
 		"an address for the Service of the names of Pods": {
-			out: []string{stateful + service("web", onePort), "service:"}, lines: [][2]string{{"StatefulSet web: spec.serviceName: ", "not headless"}},
+			out:   []string{stateful + service("web", onePort), "service:"},
+			lines: [][2]string{{"StatefulSet web: spec.serviceName: ", "not headless"}},
 		},
 		"two objects behind one Service": {
 			out: []string{web + "\n---\n" + other + service("all", onePort), "kind: Workload"}, never: []string{"spec.service:"},
 			lines: [][2]string{{"Service all: is not converted: ", "the Pods of web and other"}},
 		},
 		"no Pods": {
-			out:   []string{strings.ReplaceAll(web, "app: web", "app: x") + service("web-svc", onePort), "kind: Workload"},
-			lines: [][2]string{{"Service web-svc: is not converted: ", "of no converted object"}, {"Deployment web: variable URL", "which no cell has"}},
+			out: []string{strings.ReplaceAll(web, "app: web", "app: x") + service("web-svc", onePort), "kind: Workload"},
+			lines: [][2]string{
+				{"Service web-svc: is not converted: ", "of no converted object"},
+				{"Deployment web: variable URL", "which no cell has"},
+			},
 		},
 		"another name of a host": {
 			out: []string{web + service("web-svc", ", type: ExternalName, externalName: db.example.com"), "kind: Workload"},
@@ -90,7 +95,8 @@ func TestFronts(t *testing.T) {
 				"exposure: LoadBalancer", "cidr: 192.0.2.0/24\n            ports:\n            - port: 8080\n              protocol: TCP\n",
 			},
 			lines: [][2]string{
-				{"Service web: spec.type: ", "an address in each city"}, {"Service web: spec.loadBalancerSourceRanges: ", "networkPolicy"},
+				{"Service web: spec.type: ", "an address in each city"},
+				{"Service web: spec.loadBalancerSourceRanges: ", "networkPolicy"},
 				{"Service web: spec.externalTrafficPolicy: ", ""},
 			},
 			never: []string{"0.0.0.0/0"},
@@ -129,13 +135,15 @@ func TestFronts(t *testing.T) {
 		},
 		"an Ingress for a headless Service": {
 			out: []string{
-				web + service("web", ", clusterIP: None, ports: [{port: 80}]") + ingress(rule("example.com", "/", "web", "{number: 80}")), "headless: true",
+				web + service("web", ", clusterIP: None, ports: [{port: 80}]") + ingress(rule("example.com", "/", "web", "{number: 80}")),
+				"headless: true",
 			},
 			lines: [][2]string{{"Ingress web: is not converted: ", "headless"}},
 		},
 		"an Ingress for a load balancer": {
 			out: []string{
-				web + service("web", onePort+", type: LoadBalancer") + ingress(rule("example.com", "/", "web", "{number: 80}")), "exposure: LoadBalancer",
+				web + service("web", onePort+", type: LoadBalancer") + ingress(rule("example.com", "/", "web", "{number: 80}")),
+				"exposure: LoadBalancer",
 			},
 			lines: [][2]string{{"Ingress web: is not converted: ", "exposed otherwise already"}},
 		},
@@ -144,7 +152,10 @@ func TestFronts(t *testing.T) {
 				web + service("web", onePort) + route("{timeouts: {request: 10s}, matches: [{path: {type: PathPrefix, value: /}}], "+
 					"backendRefs: [{name: web, port: 80}]}"), "exposure: Gateway\n    hostnames:\n    - web.example.com\n",
 			},
-			lines: [][2]string{{"Workload web: spec.service.hostnames: ", exposed + "HTTPRoute web"}, {"HTTPRoute web: spec.rules[0].timeouts: ", "has none"}},
+			lines: [][2]string{
+				{"Workload web: spec.service.hostnames: ", exposed + "HTTPRoute web"},
+				{"HTTPRoute web: spec.rules[0].timeouts: ", "has none"},
+			},
 		},
 		"a route for a path": {
 			out: []string{

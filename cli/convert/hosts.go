@@ -110,19 +110,32 @@ func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
 		at.namespace = labels[1]
 	}
 	known, isKnown := m.hosts[at]
-	switch {
+	switch qualified := len(labels) == 2; {
+	case isKnown && qualified && known.instead != "":
+		return token + ": its namespace has another name in a cell; " + known.from(at.namespace == namespace), true
+	case isKnown && known.instead != at.name:
+		return known.what + ", which no cell has" + known.remedy(), qualified
 	case !isKnown && inCluster:
 		return "Service " + strings.Join(labels, ".") + ", which no cell has", true
-	case isKnown && known.instead == "":
-		lost = known.what + ", which no cell has"
-	case isKnown && at.namespace != namespace:
-		lost = token + ": its namespace has another name in a cell, and a Workload reaches the names of its own namespace"
-	case isKnown && len(labels) == 2:
-		lost = token + ": its namespace has another name in a cell; write " + known.instead
-	case isKnown && known.instead != at.name:
-		lost = known.what + ", which no cell has; write " + known.instead
+	default:
+		return "", false
 	}
-	return lost, len(labels) == 2
+}
+
+// from is what to write for a host, in its own namespace or in another one.
+func (h host) from(own bool) string {
+	if own {
+		return "write " + h.instead
+	}
+	return "a Workload reaches the names of its own namespace"
+}
+
+// remedy is what to write instead of a name, if there is something.
+func (h host) remedy() string {
+	if h.instead == "" {
+		return ""
+	}
+	return "; write " + h.instead
 }
 
 // labelsOf are the labels of a Service, and of its namespace, in a name; none in that of a domain.
@@ -176,11 +189,7 @@ func (m *manifests) variablesOf(text, namespace string, set map[string]string) [
 		if !isKnown {
 			continue
 		}
-		lost := known.what + " by variable " + name + ", which no Instance has"
-		if known.instead != "" {
-			lost += "; write " + known.instead
-		}
-		found = append(found, lost)
+		found = append(found, known.what+" by variable "+name+", which no Instance has"+known.remedy())
 	}
 	return found
 }

@@ -65,7 +65,7 @@ func TestHosts(t *testing.T) {
 		{"http://web.prod:80", variable("URL"), "web.prod: its namespace has another name in a cell; write web"},
 		{
 			"http://web.test.svc:80", variable("URL"),
-			"web.test.svc: its namespace has another name in a cell, and a Workload reaches the names of its own namespace",
+			"web.test.svc: its namespace has another name in a cell; a Workload reaches the names of its own namespace",
 		},
 		{"web.prod.svc.cluster.local", file, "web.prod.svc.cluster.local: its namespace has another name in a cell; write web"},
 		{"http://web-headless:80", variable("URL"), "Service web-headless, which no cell has; write web"},

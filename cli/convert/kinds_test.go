@@ -119,7 +119,8 @@ func TestKinds(t *testing.T) {
 		"hosts in data": {
 			in: "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}, data: {DB_HOST: db, APP_NAME: db, app.toml: 'title = \"db\"'}}\n---\n" +
 				"{apiVersion: v1, kind: Secret, metadata: {name: conf}, data: {url: " +
-				"cG9zdGdyZXM6Ly91OnBAZGI6NTQzMi94}, stringData: {other: 'http://db'}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: db}}\n---\n" +
+				"cG9zdGdyZXM6Ly91OnBAZGI6NTQzMi94}, stringData: {other: 'http://db'}}\n---\n" +
+				"{apiVersion: v1, kind: Service, metadata: {name: db}}\n---\n" +
 				deployment("", "", "", ", envFrom: [{configMapRef: {name: conf}}, {secretRef: {name: conf}}]"),
 			lost: []string{
 				"Service db: is not converted", "ConfigMap conf: data[DB_HOST]: names Service db", "Secret conf: data[url]: names Service db",

@@ -77,7 +77,7 @@ var Tables = []Table{
 		"imagePullSecrets":              but(sandbox+".imagePullSecrets[]", "each name once"),
 		"ephemeralContainers":           no("they are added to a running Pod, and are no part of a template"),
 		"activeDeadlineSeconds":         no("Instances have no deadline"),
-		"dnsPolicy": only("the cell resolves all names, those of its Services first", corev1.DNSClusterFirst,
+		"dnsPolicy": only("the cell resolves all names, and names of its Services first", corev1.DNSClusterFirst,
 			corev1.DNSClusterFirstWithHostNet),
 		"dnsConfig":                    no("the cell resolves all names: servers, domains and options here do not count; write full names"),
 		"hostAliases":                  no("Instances have no entries of /etc/hosts: write the address where a program names the host"),
@@ -292,7 +292,7 @@ var Tables = []Table{
 		"loadBalancerSourceRanges": but(interfaces+".networkPolicy", "the ranges that may connect; they count where the load balancer "+
 			"of a cell keeps the address of clients"),
 		"loadBalancerClass": no("the operator names the class of each cell"),
-		"externalTrafficPolicy": only("cells use the default, and programs may see the address of a node as that of a client",
+		"externalTrafficPolicy": only("cells use the default, and programs may see the address of a node instead of a client",
 			corev1.ServiceExternalTrafficPolicyCluster),
 		"internalTrafficPolicy": only("requests may reach Instances at any node of the cell", corev1.ServiceInternalTrafficPolicyCluster),
 		"trafficDistribution":   no("requests reach all Instances of the cell alike, and none of another city"),
