@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// chart is what the conversion of a chart must have.
+// chart has the expectations of a conversion.
 type chart struct {
 	// lines are in the list, each as the beginning of a line and a part of it. never are parts that no line has.
 	lines [][2]string
@@ -33,7 +33,7 @@ var charts = map[string]chart{
 			{"error: file: CronJob storefront-expire is not converted: ", "always restarted"},
 			{
 				"Service storefront-cache-headless: ",
-				"a Workload has one Service, and Service storefront-cache-master has become that of Workload storefront-cache-master",
+				"a Workload has one Service, and Service storefront-cache-master has become spec.service of Workload storefront-cache-master",
 			},
 			{"StatefulSet storefront-cache-master: spec.serviceName: ", "headless"},
 			{"StatefulSet storefront-cache-master: spec.volumeClaimTemplates: ", ""},

@@ -51,7 +51,7 @@ var (
 	// listBefore and endAfter are around a value, or around an item of a list.
 	listBefore = regexp.MustCompile(`^["']?([^\s"',]+, ?)*$`)
 	endAfter   = regexp.MustCompile(`^([\s"',;/)}]|$)`)
-	// ofHost is the key of a host, ofOther that of another thing.
+	// ofHost is the key of a host, ofOther the key of another thing.
 	ofHost  = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master`)
 	ofOther = regexp.MustCompile(`(?i)(^|[-_.])(name|user|username|login|pass|password|secret|token|key|db|dbname|database|schema|mode|` +
 		`role|type|kind|tag|image|version|env|environment|profile|driver|dialect|engine|provider|store|section|topic|queue|prefix|` +
@@ -122,7 +122,7 @@ func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
 	}
 }
 
-// from is what to write for a host, in its own namespace or in another one.
+// from names what to write for a host, in its own namespace or in another one.
 func (h host) from(own bool) string {
 	if own {
 		return "write " + h.instead
@@ -130,7 +130,7 @@ func (h host) from(own bool) string {
 	return "a Workload reaches the names of its own namespace"
 }
 
-// remedy is what to write instead of a name, if there is something.
+// remedy names what to write instead of a name, if there is something.
 func (h host) remedy() string {
 	if h.instead == "" {
 		return ""
@@ -138,7 +138,7 @@ func (h host) remedy() string {
 	return "; write " + h.instead
 }
 
-// labelsOf are the labels of a Service, and of its namespace, in a name; none in that of a domain.
+// labelsOf returns the labels of a Service, and of its namespace, in a name; none in the name of a domain.
 func (m *manifests) labelsOf(labels []string, namespace string) []string {
 	if inCluster := slices.Index(labels, "svc"); inCluster > 0 {
 		return labels[max(0, inCluster-2):inCluster]

@@ -45,7 +45,7 @@ func hasPods(object *unstructured.Unstructured) bool {
 	return err == nil && found && len(containers) > 0
 }
 
-// hookOf is what to do with a hook of a chart.
+// hookOf names what to do with a hook of a chart.
 func hookOf(object source) string {
 	hook, when := object.GetAnnotations()["helm.sh/hook"], "when"
 	if hook == "" {
@@ -57,7 +57,7 @@ func hookOf(object source) string {
 	return fmt.Sprintf("; as hook %s of its chart: run it by other means, %s you apply the Workloads", hook, when)
 }
 
-// secretOf is the Secret that a controller makes of an object of another group; "": it makes no Secret.
+// secretOf is the Secret that a controller creates from an object of another group; "": there is none.
 func secretOf(object source) string {
 	path, known := map[string][]string{
 		"ExternalSecret": {"target", "name"}, "SealedSecret": {"template", "metadata", "name"}, "Certificate": {"secretName"},

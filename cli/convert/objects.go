@@ -41,7 +41,7 @@ type manifests struct {
 	known map[identity]bool
 	// named are the ConfigMaps and Secrets that Workloads name, and used the other objects that have become a part of one.
 	named, used map[identity]bool
-	// leftOut has what alone names a ConfigMap or Secret, and makers the objects of which a controller makes a Secret.
+	// leftOut has what alone names a ConfigMap or Secret, and makers the objects from which a controller creates a Secret.
 	leftOut, makers map[identity]string
 	// hosts are the names that the cluster of the input resolves, and namespaces its namespaces.
 	hosts      hosts

@@ -18,8 +18,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/convert/podfields"
 )
 
-// addServices makes a Service of the Pods of one converted object its Workload's spec.service. A Workload has one: that with its name, or
-// else the first.
+// addServices makes a Service of the Pods of one converted object its Workload's spec.service. A Workload has one: the one with its
+// name, or else the first.
 func (m *manifests) addServices() {
 	m.each(corev1.GroupName, "Service", func(object source, id identity) error {
 		service := &corev1.Service{}
@@ -127,7 +127,7 @@ func (m *manifests) serve(c *converted, from *corev1.Service) {
 
 // second lists a Service of Instances that have another one.
 func (m *manifests) second(c *converted, service *corev1.Service) {
-	why := []string{fmt.Sprintf("is not converted: a Workload has one Service, and Service %s has become that of Workload %s",
+	why := []string{fmt.Sprintf("is not converted: a Workload has one Service, and Service %s has become spec.service of Workload %s",
 		c.services[0].Name, c.workload.Name)}
 	for _, port := range service.Spec.Ports {
 		same := func(other corev1.ServicePort) bool {

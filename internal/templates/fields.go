@@ -36,7 +36,7 @@ func SplitFieldPath(path string) (field, key string, known bool) {
 }
 
 // BaselineCapabilities are the capabilities that the baseline of Pod security, which the namespaces of projects enforce, allows to add, and
-// DefaultCapabilities those that containers keep unless the operator of a cell chooses others: images that start as root need them.
+// DefaultCapabilities are the ones that containers keep unless the operator of a cell chooses others: images that start as root need them.
 var (
 	BaselineCapabilities = []string{
 		"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID",
