@@ -55,7 +55,10 @@ func TestFronts(t *testing.T) {
 		"a second Service, with another port": {
 			out: []string{web + service("web-svc", ", ports: [{port: 9090}]") + service("web", onePort), "port: 80"},
 			lines: [][2]string{
-				{"Service web-svc: is not converted: a Workload has one Service, and Service web has become spec.service of Workload web", "add port 9090"},
+				{
+					"Service web-svc: is not converted: a Workload has one Service, and Service web has become spec.service of Workload web",
+					"add port 9090",
+				},
 				{"Deployment web: variable URL of container web names Service web-svc", "write web"},
 			},
 		},
