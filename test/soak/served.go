@@ -70,18 +70,18 @@ func settings(namespace, greeting string) *corev1.ConfigMap {
 func (y *Year) serve(ctx context.Context) error {
 	project := y.Projects[0]
 	namespace := y.namespaceIn(project)
-	// Without Milo, the hub's administrator is no consumer: admission refuses its Workloads.
-	clientFor := func(user string) client.Client { return y.Client("project/"+project, user) }
 	wanted := &Wanted{Image: federation.TestImage, Placements: []Placement{{Name: "main", Cities: y.Cities, Replicas: 1}}}
 	objects := []client.Object{settings(namespace, "hello"), withData(namespace, wanted)}
 	for _, name := range namedWorkloads() {
 		objects = append(objects, withName(namespace, name, wanted))
 	}
 	for _, object := range objects {
-		c := clientFor(federation.Consumer)
-		if _, isData := object.(*corev1.ConfigMap); isData {
-			c = clientFor(federation.Admin)
+		user := federation.Admin
+		if _, isWorkload := object.(*v1alpha.Workload); isWorkload && y.Federation.WithoutMilo() {
+			// The hub's administrator is no consumer: admission refuses its Workloads. In Milo, the consumer may not read ConfigMaps.
+			user = federation.Consumer
 		}
+		c := y.Client("project/"+project, user)
 		// Admission knows the instance types some seconds after they were created.
 		if err := federation.Await(ctx, retryDelay, y.Patience, func(ctx context.Context) error {
 			copied, _ := object.DeepCopyObject().(client.Object)
