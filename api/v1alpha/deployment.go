@@ -82,10 +82,18 @@ func (s *InstanceSpec) probed() bool {
 
 // TemplateAt is the template that a new Instance at an index gets, with what is recorded of its instance type.
 func (s *WorkloadDeploymentSpec) TemplateAt(index int) (*InstanceTemplateSpec, corev1.ResourceList) {
-	if p := s.Partition; p != nil && index < int(p.Index) {
+	if p := s.Partition; p.Keeps(index) {
 		return &p.Template, p.InstanceTypeResources
 	}
 	return &s.Template, s.InstanceTypeResources
+}
+
+// Keeps reports whether the Instance at an index keeps the earlier template. p may be nil: no Instance does.
+func (p *WorkloadDeploymentPartition) Keeps(index int) bool {
+	if p == nil || index < int(p.Index) || len(p.Indices) == 0 {
+		return p != nil && index < int(p.Index)
+	}
+	return !slices.ContainsFunc(p.Indices, func(r IndexRange) bool { return index >= int(r.First) && index <= int(r.Last) })
 }
 
 // Templates are the templates that Instances may have: during a rollout the earlier one as well.

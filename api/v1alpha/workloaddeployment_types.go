@@ -137,11 +137,18 @@ type WorkloadDeploymentPartition struct {
 	// +kubebuilder:validation:Maximum=10000
 	Index int32 `json:"index"`
 
-	// template of the Instances with lower indices.
+	// indices are the Instances, from index on, that get the template of the deployment: what an autoscaler adds later keeps
+	// the earlier template. Without indices, all Instances from index on get the template.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2500
+	Indices []IndexRange `json:"indices,omitempty"`
+
+	// template of the other Instances.
 	// +required
 	Template InstanceTemplateSpec `json:"template"`
 
-	// instanceTypeResources of the Instances with lower indices.
+	// instanceTypeResources of the other Instances.
 	// +optional
 	InstanceTypeResources corev1.ResourceList `json:"instanceTypeResources,omitempty"`
 }

@@ -49,7 +49,7 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, known *versions, now time
 		name:      deployment.Name,
 		indices:   indices,
 		hashAt:    func(index int) string { return known.hashAt(deployment, index) },
-		kept:      func(index int) bool { return isBelow(deployment, index) },
+		kept:      deployment.Spec.Partition.Keeps,
 		workload:  string(deployment.Spec.WorkloadRef.UID),
 		parallel:  deployment.Spec.ScaleSettings.InstanceManagementPolicy == v1alpha.Parallel,
 		suspended: deployment.Spec.Suspended,

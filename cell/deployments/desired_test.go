@@ -121,13 +121,23 @@ func TestNewTarget(t *testing.T) {
 	}
 }
 
-// TestInstanceBelowPartition: it has the earlier template, with the size and the labels of that.
-func TestInstanceBelowPartition(t *testing.T) {
+// TestInstanceOfPartition: an Instance that the partition keeps has the earlier template, with the size and the labels of that.
+// What an autoscaler adds is kept, too: the step has not named it.
+func TestInstanceOfPartition(t *testing.T) {
 	d := deployment()
-	d.Spec.Partition = &v1alpha.WorkloadDeploymentPartition{Index: 1, Template: *d.Spec.Template.DeepCopy()}
+	d.Spec.Partition = &v1alpha.WorkloadDeploymentPartition{
+		Index: 1, Indices: []v1alpha.IndexRange{{First: 1, Last: 1}, {First: 6, Last: 7}}, Template: *d.Spec.Template.DeepCopy(),
+	}
 	d.Spec.Partition.Template.Labels = map[string]string{"version": "earlier"}
 	d.Spec.Template.Labels = map[string]string{"version": "newest"}
-	for index, want := range []string{"earlier", "newest"} {
+	for index, want := range map[int]string{0: "earlier", 1: "newest", 2: "earlier", 5: "earlier", 6: "newest", 7: "newest", 8: "earlier"} {
+		known := versions{hash: "newest", earlier: "earlier"}
+		if got := known.hashAt(d, index); got != want {
+			t.Errorf("Instance %d has the hash of the %s template", index, got)
+		}
+		if target := newTarget(d, &known, time.Now()); target.kept(index) != (want == "earlier") {
+			t.Errorf("Instance %d, of the %s template, is kept: %t", index, want, target.kept(index))
+		}
 		if got := desiredInstance(d, index, "hash").Labels["version"]; got != want {
 			t.Errorf("Instance %d has the %s template", index, got)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // versions are the hashes of the templates of a deployment, and the data that they need and that is not in the cell.
-// Instances below the partition have the earlier one.
+// Instances that the partition keeps have the earlier one.
 type versions struct {
 	hash, earlier string
 	// templates has the turn of the cell.
@@ -23,7 +23,7 @@ type versions struct {
 
 // hashAt is the hash of the template of new Instances at an index.
 func (v *versions) hashAt(deployment *v1alpha.WorkloadDeployment, index int) string {
-	if isBelow(deployment, index) {
+	if deployment.Spec.Partition.Keeps(index) {
 		return v.earlier
 	}
 	return v.hash
@@ -31,7 +31,7 @@ func (v *versions) hashAt(deployment *v1alpha.WorkloadDeployment, index int) str
 
 // missingAt is the data that new Instances at an index wait for.
 func (v *versions) missingAt(deployment *v1alpha.WorkloadDeployment, index int) []templates.DataObject {
-	if isBelow(deployment, index) {
+	if deployment.Spec.Partition.Keeps(index) {
 		return v.missingWithEarlier
 	}
 	return v.missing
@@ -43,10 +43,6 @@ func (v *versions) atOnce() int {
 		return 0
 	}
 	return v.templates.AtOnce
-}
-
-func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
-	return deployment.Spec.Partition != nil && index < int(deployment.Spec.Partition.Index)
 }
 
 func (s *scope) nameTemplates(context.Context) error {

@@ -22,8 +22,8 @@ type target struct {
 	indices []int
 	// hashAt is the hash of the template of a new Instance at an index.
 	hashAt func(index int) string
-	// kept reports whether the Instance at an index keeps the template that it has while it is Ready: it is below the
-	// partition of a rollout.
+	// kept reports whether the Instance at an index keeps the template that it has while it is Ready, by the partition of a
+	// rollout.
 	kept func(index int) bool
 	// workload is the UID of their Workload.
 	workload string
@@ -212,8 +212,8 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 }
 
 // outdated reports whether an Instance must be replaced: it has another template, or belongs to an earlier Workload of
-// this name. Below the partition of a rollout, a Ready Instance is not replaced, as in a StatefulSet, and an Instance
-// that is not Ready gets the earlier template.
+// this name. A Ready Instance that the partition of a rollout keeps is not replaced, as in a StatefulSet, and one that is
+// not Ready gets the earlier template.
 func outdated(t *target, instance *v1alpha.Instance) bool {
 	index, _ := naming.InstanceIndex(t.name, instance.Name)
 	workload := instance.Labels[v1alpha.LabelWorkloadUID]
@@ -221,7 +221,7 @@ func outdated(t *target, instance *v1alpha.Instance) bool {
 	return another || workload != "" && workload != t.workload
 }
 
-// keptAt reports whether an Instance is below the partition of a rollout.
+// keptAt reports whether the partition of a rollout keeps an Instance.
 func (t *target) keptAt(instance *v1alpha.Instance) bool {
 	index, _ := naming.InstanceIndex(t.name, instance.Name)
 	return t.kept(index)

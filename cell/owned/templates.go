@@ -15,7 +15,7 @@ import (
 // a template for the cell: the hash of an Instance then has two parts, the template that the hub has sent and
 // the one that runs (templates.NameOf). The cell replaces Instances by the whole hash, and reports the first part.
 type Templates struct {
-	// Hash is the hash of new Instances, and Earlier the hash of new ones below the partition; "" without a partition.
+	// Hash is the hash of new Instances, and Earlier the hash of new ones that the partition keeps; "" without a partition.
 	Hash, Earlier string
 	// Sent and SentEarlier are the hashes of the same templates as the hub has sent them.
 	Sent, SentEarlier string
@@ -96,7 +96,7 @@ func (t *Templates) keptBelow(deployment *v1alpha.WorkloadDeployment, instances 
 
 // HashAt is the hash of new Instances at an index.
 func (t *Templates) HashAt(deployment *v1alpha.WorkloadDeployment, index int) string {
-	if p := deployment.Spec.Partition; p != nil && index < int(p.Index) {
+	if deployment.Spec.Partition.Keeps(index) {
 		return t.Earlier
 	}
 	return t.Hash

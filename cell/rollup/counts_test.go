@@ -26,6 +26,9 @@ func TestCountsOfAnyInstances(t *testing.T) {
 		d.Spec.ScaleSettings.MinReplicas = 1 + random.Int32N(4)
 		if random.IntN(2) == 0 {
 			d.Spec.Partition = &v1alpha.WorkloadDeploymentPartition{Index: random.Int32N(4)}
+			if random.IntN(2) == 0 {
+				d.Spec.Partition.Indices = []v1alpha.IndexRange{{First: d.Spec.Partition.Index, Last: d.Spec.Partition.Index}}
+			}
 		}
 		hash, err := templates.Hash(&d.Spec.Template)
 		if err != nil {
@@ -96,5 +99,10 @@ func TestAwaitingDisruption(t *testing.T) {
 	}
 	if got := s.awaiting(d, map[string]bool{"web-0": true, "web-2": true}); got != 3 {
 		t.Errorf("%d wait for a disruption when two nodes are cordoned", got)
+	}
+	// An autoscaler has added index 2 after the step.
+	d.Spec.Partition.Indices = []v1alpha.IndexRange{{First: 3, Last: 3}}
+	if got := s.awaiting(d, nil); got != 1 {
+		t.Errorf("%d wait for a disruption with an added Instance", got)
 	}
 }

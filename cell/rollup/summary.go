@@ -102,11 +102,10 @@ func (s *summary) findRefusal(instance *v1alpha.Instance, hash string) {
 	}
 }
 
-// isCurrent reports whether an Instance has the template that it should have now. Below the partition of a rollout, and
+// isCurrent reports whether an Instance has the template that it should have now. Where the partition of a rollout keeps it, and
 // until the turn of the cell for a changed override or a restored backup, an Instance keeps its template.
 func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, versions *owned.Templates) bool {
-	p := deployment.Spec.Partition
-	return instance.TemplateHash() == versions.Hash || p != nil && instance.index < int(p.Index) ||
+	return instance.TemplateHash() == versions.Hash || deployment.Spec.Partition.Keeps(instance.index) ||
 		versions.AwaitsTurn(deployment, instance.Instance)
 }
 

@@ -38,6 +38,12 @@ var sealed = map[string]func(*v1alpha.WorkloadDeploymentSpec) any{
 		}
 		return s.Partition.Index
 	},
+	"partition.indices": func(s *v1alpha.WorkloadDeploymentSpec) any {
+		if s.Partition == nil {
+			return nil
+		}
+		return s.Partition.Indices
+	},
 	"placementName":     func(s *v1alpha.WorkloadDeploymentSpec) any { return s.PlacementName },
 	"rollout":           func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Rollout },
 	"scaleSettings":     func(s *v1alpha.WorkloadDeploymentSpec) any { return s.ScaleSettings },
@@ -80,7 +86,7 @@ func digests(full *v1alpha.WorkloadDeploymentSpec) (map[string]string, error) {
 	bare := *full
 	bare.Template, bare.InstanceTypeResources, bare.Quota = v1alpha.InstanceTemplateSpec{}, nil, nil
 	if full.Partition != nil {
-		bare.Partition = &v1alpha.WorkloadDeploymentPartition{Index: full.Partition.Index}
+		bare.Partition = &v1alpha.WorkloadDeploymentPartition{Index: full.Partition.Index, Indices: full.Partition.Indices}
 	}
 	spec := canonical(&bare)
 	result := make(map[string]string, len(sealed))

@@ -32,7 +32,7 @@ func sealedDeployment(t *testing.T) *v1alpha.WorkloadDeployment {
 			Name: "dfw", Indices: []v1alpha.IndexRange{{First: 0, Last: 4}},
 			LeavingSince: &metav1.MicroTime{Time: time.Date(2026, 1, 1, 12, 0, 0, 123456789, time.FixedZone("here", 3600))},
 		}}},
-		Partition: &v1alpha.WorkloadDeploymentPartition{Index: 3},
+		Partition: &v1alpha.WorkloadDeploymentPartition{Index: 3, Indices: []v1alpha.IndexRange{{First: 3, Last: 4}}},
 		Service:   &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80, TargetPort: new(intstr.FromString("http"))}}},
 	}
 	intended, err := Intended(&d.Spec)
@@ -68,6 +68,7 @@ func TestOverriddenFields(t *testing.T) {
 		"minReadySeconds":   func(s *v1alpha.WorkloadDeploymentSpec) { s.MinReadySeconds = nil },
 		"networks":          func(s *v1alpha.WorkloadDeploymentSpec) { s.Networks = nil },
 		"partition.index":   func(s *v1alpha.WorkloadDeploymentSpec) { s.Partition.Index = 0 },
+		"partition.indices": func(s *v1alpha.WorkloadDeploymentSpec) { s.Partition.Indices = nil },
 		"placementName":     func(s *v1alpha.WorkloadDeploymentSpec) { s.PlacementName = "other" },
 		"rollout":           func(s *v1alpha.WorkloadDeploymentSpec) { s.Rollout.MaxUnavailable = nil },
 		"scaleSettings":     func(s *v1alpha.WorkloadDeploymentSpec) { s.ScaleSettings.MaxReplicas = new(int32(9)) },

@@ -20,9 +20,12 @@ var holding = map[string]func(*v1alpha.WorkloadDeploymentSpec) bool{
 	"assignment":            func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Assignment != nil },
 	"instanceTypeResources": func(s *v1alpha.WorkloadDeploymentSpec) bool { return len(s.InstanceTypeResources) > 0 },
 	"partition":             func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Partition != nil },
-	"networks":              func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Networks != nil },
-	"quota":                 func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Quota != nil },
-	"suspended":             func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Suspended },
+	"partition.indices": func(s *v1alpha.WorkloadDeploymentSpec) bool {
+		return s.Partition != nil && len(s.Partition.Indices) > 0 && s.Autoscaled()
+	},
+	"networks":  func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Networks != nil },
+	"quota":     func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Quota != nil },
+	"suspended": func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Suspended },
 
 	"minReadySeconds": func(s *v1alpha.WorkloadDeploymentSpec) bool {
 		return s.MinReadySeconds != nil && *s.MinReadySeconds > 0

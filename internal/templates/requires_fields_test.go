@@ -21,9 +21,8 @@ var notRequired = map[string]string{
 	"WorkloadDeploymentQuota": part, "WorkloadDeploymentNetworks": part, "WorkloadDeploymentPartition": part,
 
 	// Fields of the first API.
-	"HorizontalScaleSettings.instanceManagementPolicy": first, "HorizontalScaleSettings.maxReplicas": first,
-	"HorizontalScaleSettings.metrics": first, "HorizontalScaleSettings.minReplicas": first,
-	"MetricSpec": first, "MetricTarget": first, "ResourceMetricSource": first,
+	"HorizontalScaleSettings.instanceManagementPolicy": first, "HorizontalScaleSettings.minReplicas": first,
+	"MetricTarget": first, "ResourceMetricSource": first,
 	"InstanceRuntimeResources": first, "InstanceRuntimeSpec": first, "InstanceTemplateSpec": first, "InstanceVolume": first,
 	"InstanceNetworkInterface": first, "InterfaceNetworkPolicy": first, "NetworkReference": first, "LocationReference": first,
 	"InstanceSpec.networkInterfaces": first, "InstanceSpec.location": first, "InstanceVolumeSource.configMap": first,

@@ -51,6 +51,22 @@ func TestMissingFields(t *testing.T) {
 	}
 }
 
+// TestIndicesOfAPartition: an agent that does not know them would give the new template to what its autoscaler adds. Without an
+// autoscaler the hub raises the partition before it adds an Instance.
+func TestIndicesOfAPartition(t *testing.T) {
+	partition := v1alpha.WorkloadDeploymentPartition{Index: 1, Indices: []v1alpha.IndexRange{{First: 1, Last: 1}}}
+	spec := v1alpha.WorkloadDeploymentSpec{Partition: &partition}
+	if got := Requires(&spec); got != "partition" {
+		t.Errorf("%q are required", got)
+	}
+	spec.ScaleSettings = v1alpha.HorizontalScaleSettings{MinReplicas: 2, MaxReplicas: new(int32(12)), Metrics: []v1alpha.MetricSpec{{
+		Resource: &v1alpha.ResourceMetricSource{Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(60))}},
+	}}}
+	if got := Requires(&spec); got != "partition,partition.indices" {
+		t.Errorf("with an autoscaler %q are required", got)
+	}
+}
+
 // TestAllRequiredFieldsFit: a cut list of fields would hold every cell back.
 func TestAllRequiredFieldsFit(t *testing.T) {
 	if all := strings.Join(slices.Sorted(maps.Keys(holding)), ","); len(all) > v1alpha.MaxMessage {

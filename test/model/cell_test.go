@@ -34,7 +34,7 @@ func (c *cell) unavailable() (count int) {
 }
 
 func (c *cell) below(index int) bool {
-	return c.spec.partition != nil && index < c.spec.partition.Index
+	return c.spec.partition.Keeps(index)
 }
 
 // templateAt is the template that a new Instance at an index gets.

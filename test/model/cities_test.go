@@ -128,7 +128,7 @@ func (w *world) scale(r *replica, city string, wanted int) {
 	next.value.spec.generation++
 	if w.broken != "new Instances get the target" {
 		for _, step := range rollout.Plan(&s).Take {
-			next.value.spec.partition = &rollout.Partition{Index: step.Index, Template: step.Stable}
+			next.value.spec.partition = &rollout.Partition{Index: step.Index, Indices: step.Indices, Template: step.Stable}
 		}
 	}
 	next.version++

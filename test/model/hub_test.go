@@ -148,7 +148,7 @@ func (w *world) rollOut(r *replica) {
 			surge: step.Surge, turns: next.value.spec.turns,
 		}
 		if !step.Released {
-			next.value.spec.partition = &rollout.Partition{Index: step.Index, Template: step.Stable}
+			next.value.spec.partition = &rollout.Partition{Index: step.Index, Indices: step.Indices, Template: step.Stable}
 		}
 		next.version++
 		if before := w.deployments[name].value.spec; w.workload.value.paused && next.value.spec.lowest(s.Target) < before.lowest(s.Target) {

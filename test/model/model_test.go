@@ -311,8 +311,11 @@ func (w *world) misread(s *rollout.State) {
 func (w *world) misstep(result *rollout.Steps) {
 	for i := range result.Take {
 		switch w.broken {
+		case "new Instances get the target":
+			result.Take[i].Indices = ""
 		case "the partition is one too low":
 			result.Take[i].Index--
+			result.Take[i].Indices = ""
 		case "the stable template is lost":
 			result.Take[i].Stable = w.workload.value.started()
 		}

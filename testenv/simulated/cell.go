@@ -5,6 +5,7 @@ package simulated
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,8 @@ type Cell struct {
 	Full string
 	// Suspended says that the project is suspended: all Instances are stopped, and none is created or replaced.
 	Suspended bool
+	// Load is how many Instances an autoscaler wants in a city, where it decides.
+	Load map[string]int32
 	// Lost is the city whose cells have no contact: they neither act nor report.
 	Lost string
 	// Tells adds conditions to the reports; nil: none.
@@ -58,11 +61,15 @@ func (c *Cell) Report(t testing.TB, d *v1alpha.WorkloadDeployment) {
 	}
 	newest := Hash(t, &d.Spec.Template)
 	var existing, available, current, held []int
-	assigned := d.Spec.DesiredReplicas() + d.Spec.Surge
-	delete(c.Templates, naming.InstanceName(d.Name, int(assigned)))
+	desired := c.desired(&d.Spec)
+	assigned := desired + d.Spec.Surge
+	maps.DeleteFunc(c.Templates, func(name, _ string) bool {
+		index, own := naming.InstanceIndex(d.Name, name)
+		return own && index >= int(assigned)
+	})
 	for index := range int(assigned) {
 		waits := ""
-		if index >= int(d.Spec.DesiredReplicas()) {
+		if index >= int(desired) {
 			waits = c.Full
 		}
 		if waits == "the cell" {
@@ -81,7 +88,7 @@ func (c *Cell) Report(t testing.TB, d *v1alpha.WorkloadDeployment) {
 		}
 	}
 	counts := v1alpha.ReplicaCounts{
-		Replicas: count(existing), DesiredReplicas: d.Spec.DesiredReplicas(), CurrentReplicas: count(existing),
+		Replicas: count(existing), DesiredReplicas: desired, CurrentReplicas: count(existing),
 		ReadyReplicas: count(available), AvailableReplicas: count(available), UpdatedReplicas: count(current),
 	}
 	d.Status.ObservedGeneration, d.Status.AssignedReplicas, d.Status.ReplicaCounts = d.Generation, assigned, counts
@@ -101,14 +108,21 @@ func (c *Cell) Report(t testing.TB, d *v1alpha.WorkloadDeployment) {
 	}
 }
 
+// desired is how many Instances a deployment has without additional ones.
+func (c *Cell) desired(spec *v1alpha.WorkloadDeploymentSpec) int32 {
+	if !spec.Autoscaled() {
+		return spec.DesiredReplicas()
+	}
+	return max(spec.ScaleSettings.MinReplicas, min(*spec.ScaleSettings.MaxReplicas, c.Load[spec.CityCode]))
+}
+
 func count(indices []int) int32 { return int32(len(indices)) } //nolint:gosec // a few
 
 // replace gives the Instance at an index the template that it should have now, and returns its hash.
 func (c *Cell) replace(t testing.TB, d *v1alpha.WorkloadDeployment, index int) string {
 	t.Helper()
 	name := naming.InstanceName(d.Name, index)
-	isKept := d.Spec.Partition != nil && index < int(d.Spec.Partition.Index)
-	if hash := c.Templates[name]; !c.Suspended && (hash == "" || !isKept || slices.Contains(c.Broken, hash)) {
+	if hash := c.Templates[name]; !c.Suspended && (hash == "" || !d.Spec.Partition.Keeps(index) || slices.Contains(c.Broken, hash)) {
 		wanted, _ := d.Spec.TemplateAt(index)
 		c.Templates[name] = Hash(t, wanted)
 	}
@@ -132,12 +146,13 @@ func (c *Cell) State(t testing.TB, workload *v1alpha.Workload, deployments []v1a
 	var cities []string
 	for i := range deployments {
 		d, updated := &deployments[i], 0
-		for index := range int(d.Spec.DesiredReplicas() + d.Spec.Surge) {
+		desired := c.desired(&d.Spec)
+		for index := range int(desired + d.Spec.Surge) {
 			if c.Templates[naming.InstanceName(d.Name, index)] == wanted {
 				updated++
 			}
 		}
-		city := fmt.Sprintf("%s %d/%d", d.Spec.CityCode, updated, d.Spec.DesiredReplicas())
+		city := fmt.Sprintf("%s %d/%d", d.Spec.CityCode, updated, desired)
 		if d.Spec.Surge > 0 {
 			city += fmt.Sprintf("+%d", d.Spec.Surge)
 		}

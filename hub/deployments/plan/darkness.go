@@ -47,27 +47,23 @@ func (p *Plan) goesDark(step rollout.Step) bool {
 	if step.Override != nil || step.Held || step.Surge > 0 || city.Surge > 0 {
 		return false
 	}
-	first, room := step.Index, city.Room
+	room, partition := city.Room, &rollout.Partition{Index: step.Index, Indices: step.Indices}
 	if step.Released {
-		first = 0
+		partition = nil
 	}
 	if step.Cautious {
 		room = 1
 	}
 	return areAllTaken(city, room, func(i *rollout.Instance) bool {
-		return i.Index >= first && (city.Template != p.Template.Target || !i.Updated)
+		return !partition.Keeps(i.Index) && (city.Template != p.Template.Target || !i.Updated)
 	})
 }
 
 // isReplaced reports whether the cells of a city may be about to take down all of its Available Instances: they have a
 // template that the Instances do not have.
 func isReplaced(city *rollout.City) bool {
-	first := 0
-	if city.Partition != nil {
-		first = city.Partition.Index
-	}
 	return city.Surge == 0 && areAllTaken(city, city.Room, func(i *rollout.Instance) bool {
-		return i.Index >= first && (!i.Updated || !city.Observed)
+		return !city.Partition.Keeps(i.Index) && (!i.Updated || !city.Observed)
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/golden"
 	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
@@ -96,6 +97,25 @@ var commands = map[string]func(t *testing.T, s *sequence, of string){
 	"broken": func(t *testing.T, s *sequence, _ string) {
 		t.Helper()
 		s.cells.Broken = append(s.cells.Broken, simulated.Hash(t, &s.readWorkload(t).Spec.Template))
+	},
+	// metrics 12: an autoscaler decides how many Instances each city has, at most this many; "load DFW=12 ORD=2": it wants this many.
+	"metrics": func(t *testing.T, s *sequence, of string) {
+		t.Helper()
+		change(t, s.fixture, s.readWorkload(t), func(w *v1alpha.Workload) {
+			for i := range w.Spec.Placements {
+				merge(t, &w.Spec.Placements[i].ScaleSettings,
+					`{"metrics":[{"resource":{"name":"cpu","target":{"averageUtilization":60}}}],"maxReplicas":`+of+`}`)
+			}
+		})
+	},
+	"load": func(t *testing.T, s *sequence, of string) {
+		t.Helper()
+		s.cells.Load = map[string]int32{}
+		for _, placement := range placementsFor(t, of) {
+			for _, city := range placement.CityCodes {
+				s.cells.Load[city] = placement.ScaleSettings.MinReplicas
+			}
+		}
 	},
 	// full quota: additional Instances wait for it; "full the cell": the cells cannot have them.
 	"full": func(_ *testing.T, s *sequence, of string) { s.cells.Full = of },
@@ -230,7 +250,11 @@ func (s *sequence) describe(t *testing.T, d *v1alpha.WorkloadDeployment) string 
 	t.Helper()
 	parts := []string{fmt.Sprintf("%d x image %s", d.Spec.ScaleSettings.MinReplicas, s.imageOf(t, &d.Spec.Template))}
 	if p := d.Spec.Partition; p != nil {
-		parts = append(parts, fmt.Sprintf("below index %d image %s", p.Index, s.imageOf(t, &p.Template)))
+		given := fmt.Sprintf("below index %d", p.Index)
+		if len(p.Indices) > 0 {
+			given = "all but index " + naming.Format(naming.OfRanges(p.Indices))
+		}
+		parts = append(parts, given+" image "+s.imageOf(t, &p.Template))
 	}
 	if d.Spec.Surge > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", d.Spec.Surge))

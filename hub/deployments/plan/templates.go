@@ -13,6 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -164,7 +165,7 @@ func (g *given) take(step rollout.Step, existing *v1alpha.WorkloadDeployment) er
 		return nil
 	case step.Held:
 		g.keep(existing)
-		g.partition.Index = int32(step.Index) //nolint:gosec // at most 10000
+		g.partition.Index, g.partition.Indices = int32(step.Index), nil //nolint:gosec // at most 10000
 		return nil
 	}
 	g.surge = int32(step.Surge) //nolint:gosec // at most as many as Instances
@@ -176,7 +177,8 @@ func (g *given) take(step rollout.Step, existing *v1alpha.WorkloadDeployment) er
 		return errors.New("the deployment does not have the template that its Instances keep; it is read again")
 	}
 	g.partition = &v1alpha.WorkloadDeploymentPartition{
-		Index: int32(step.Index), Template: *template.DeepCopy(), InstanceTypeResources: resources.DeepCopy(), //nolint:gosec // at most 10000
+		Index: int32(step.Index), Indices: naming.Ranges(naming.Parse(step.Indices)), //nolint:gosec // at most 10000
+		Template: *template.DeepCopy(), InstanceTypeResources: resources.DeepCopy(),
 	}
 	g.alone = step.Cautious
 	return nil

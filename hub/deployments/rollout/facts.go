@@ -6,6 +6,8 @@ package rollout
 import (
 	"fmt"
 	"slices"
+
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // stage is the progress of a city towards the target.
@@ -109,18 +111,22 @@ func (c *City) countUnavailable() int {
 }
 
 func (c *City) countPending() int {
-	count, above := 0, 0
+	count, allowed := 0, c.Desired+c.Surge-c.Partition.Index
+	if c.Partition.Indices != "" {
+		allowed = len(naming.Parse(c.Partition.Indices))
+	}
 	for _, instance := range c.Instances {
-		if instance.Index >= c.Partition.Index {
-			above++
+		kept := c.Partition.Keeps(instance.Index)
+		if !kept {
+			allowed--
 		}
 		switch {
 		case instance.Updated && (instance.Available || instance.Held):
-		case instance.Updated || instance.Index >= c.Partition.Index:
+		case instance.Updated || !kept:
 			count++
 		}
 	}
-	return count + max(0, min(c.Missing, c.Desired+c.Surge-c.Partition.Index-above))
+	return count + max(0, min(c.Missing, allowed))
 }
 
 // updatedAvailable returns how many Instances have the target and are Available.
@@ -195,7 +201,7 @@ func (c *facts) whole(spare int) (extra int, fits bool) {
 
 // waitsForRepair reports whether a city has unavailable Instances that have neither the target nor a turn.
 func (c *facts) waitsForRepair() bool {
-	turned := c.stage == partitioned && c.worst >= c.Partition.Index
+	turned := c.stage == partitioned && !c.Partition.Keeps(c.worst)
 	return c.broken && !c.Unreachable && c.Cells > 0 && (c.stage == waiting || c.stage == partitioned) && !turned
 }
 
@@ -203,7 +209,7 @@ func (c *facts) waitsForRepair() bool {
 // template may not start any more, and the cells' own limit or order holds up the others. The cells have not begun with
 // any of them.
 func (c *facts) isStuck() bool {
-	if !c.broken || c.worst >= c.Partition.Index || c.awaitsSurge() || c.pending == 0 || c.Unreachable || c.Missing > 0 && !c.Ordered {
+	if !c.broken || !c.Partition.Keeps(c.worst) || c.awaitsSurge() || c.pending == 0 || c.Unreachable || c.Missing > 0 && !c.Ordered {
 		return false
 	}
 	return !slices.ContainsFunc(c.Instances, func(i Instance) bool { return i.Updated && !i.Available })
@@ -241,16 +247,16 @@ func (c *facts) lowest() int {
 // Available with it.
 func (c *facts) replacing() int {
 	if index, found := highest(c.Instances, func(i Instance) bool {
-		return i.Index >= c.Partition.Index && (!i.Updated || isUnavailable(i))
+		return !c.Partition.Keeps(i.Index) && (!i.Updated || isUnavailable(i))
 	}); found {
 		return index
 	}
 	return c.Partition.Index
 }
 
-// isBelow reports whether all Instances of a city that exist are below its partition.
+// isBelow reports whether the partition of a city keeps all of its Instances.
 func (c *facts) isBelow() bool {
-	return !slices.ContainsFunc(c.Instances, func(i Instance) bool { return i.Index >= c.Partition.Index })
+	return !slices.ContainsFunc(c.Instances, func(i Instance) bool { return !c.Partition.Keeps(i.Index) })
 }
 
 // isWhole reports whether a city has all of its Instances, they are Available, and its cells are not replacing any of

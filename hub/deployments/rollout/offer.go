@@ -28,7 +28,7 @@ func (p *planner) advance(c *facts) {
 		p.wait(c, NotAvailable, fmt.Sprintf("%d of its Instances with the new template are not Available", c.pending))
 	case c.awaitsSurge():
 		p.wait(c, AwaitsAdditional, "waits for an additional Instance")
-	case len(c.outdated) == 0 && c.Missing == 0 && len(c.Instances) > 0:
+	case len(c.outdated) == 0 && c.Missing == 0 && len(c.Instances) > 0 && !p.holdsGrowth(c, 0):
 		p.take(c, Step{Released: true, Surge: c.Surge}, "")
 	case p.pausing():
 	case p.awaitsFirst(c):
@@ -105,9 +105,13 @@ func (p *planner) offer(c *facts) offered {
 	}
 
 	more := len(c.outdated)
+	all := Step{Released: true, Surge: c.Surge}
+	if p.holdsGrowth(c, more) {
+		all = Step{}
+	}
 	whole := c.returns || p.passed && p.Batch == 0 && !p.limited(more)
 	if extra, fits := c.whole(p.left); whole && fits {
-		return offered{step: Step{Released: true, Surge: c.Surge}, cost: extra}
+		return offered{step: all, cost: extra}
 	}
 	if found := p.correction(c, whole); found != nil {
 		return *found
@@ -121,7 +125,7 @@ func (p *planner) offer(c *facts) offered {
 	case !p.passed:
 		return offered{step: Step{Index: c.canary(), Surge: c.Surge}, cost: 1}
 	case limit >= more:
-		return offered{step: Step{Released: true, Surge: c.Surge}, cost: more}
+		return offered{step: all, cost: more}
 	default:
 		return offered{step: Step{Index: c.outdated[more-limit].Index, Surge: c.Surge}, cost: limit}
 	}
@@ -237,6 +241,12 @@ func (p *planner) surgeLimit(c *facts) int {
 // limited reports whether the rollout pauses before so many more Instances have the target.
 func (p *planner) limited(more int) bool {
 	return p.PauseAfter > 0 && !p.Resumed && p.updated+more > p.PauseAfter
+}
+
+// holdsGrowth reports whether a city keeps a partition although all of its Instances get the target: with so many more, the
+// rollout pauses, and what an autoscaler adds during the pause gets the earlier template.
+func (p *planner) holdsGrowth(c *facts, more int) bool {
+	return c.Autoscaled && !c.returns && p.PauseAfter > 0 && !p.Resumed && p.updated+more >= p.PauseAfter
 }
 
 // atOnce returns how many Instances may get the target at once.

@@ -10,6 +10,8 @@ package rollout
 import (
 	"fmt"
 	"slices"
+
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Plan returns the steps to take now, and for each other city why it takes none. The rule:
@@ -94,8 +96,8 @@ func (p *planner) needsRepair() bool {
 	return waits && (p.NoSlack || p.Slack > 0 && p.Slack <= held)
 }
 
-// holdGrowing keeps the target from Instances that are about to be created above a partition: they would get it all at
-// once.
+// holdGrowing keeps the target from Instances that are about to be created above a partition: an agent of an earlier version,
+// which does not know the indices of a partition, would give it to all at once.
 func (p *planner) holdGrowing() {
 	for i := range p.cities {
 		if c := &p.cities[i]; c.Grows && c.Partition != nil && c.Partition.Index < MaxIndex {
@@ -208,7 +210,7 @@ func (p *planner) stepped(c *facts) bool {
 func (p *planner) take(c *facts, step Step, message string) {
 	step.City = c.at
 	if !step.Released {
-		step.Stable = c.stable()
+		step.Stable, step.Indices = c.stable(), p.allowed(c, &step)
 	}
 	p.steps.Take = append(p.steps.Take, step)
 	switch {
@@ -221,6 +223,30 @@ func (p *planner) take(c *facts, step Step, message string) {
 		message = fmt.Sprintf("its Instances from index %d on get the new template", step.Index)
 	}
 	p.wait(c, StepTaken, message)
+}
+
+// allowed are the Instances that a step gives the target: the first one alone, later the ones from the index of the step on that
+// exist or are about to be created. What an autoscaler adds after the step keeps the earlier template until its turn.
+func (p *planner) allowed(c *facts, step *Step) string {
+	indices := []int{step.Index}
+	switch {
+	case step.Held:
+		return ""
+	case !p.passed && !c.returns && step.Surge == 0:
+		return naming.Format(indices)
+	}
+	last := -1
+	for _, instance := range c.Instances {
+		last = instance.Index
+		if last > step.Index {
+			indices = append(indices, last)
+		}
+	}
+	missing := c.Desired + step.Surge - len(c.Instances)
+	for index := max(last, step.Index) + 1; index <= last+missing && !c.Autoscaled; index++ {
+		indices = append(indices, index)
+	}
+	return naming.Format(indices)
 }
 
 // wait records the reason why a city waits. The rollout shows the first one.

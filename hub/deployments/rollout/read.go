@@ -153,7 +153,8 @@ func (s *State) readSpec(o *Objects, total int) {
 		s.MaxSurge = limit
 	}
 	s.PauseAfter, s.PauseAfterFirst = spec.PauseAfterOf(total)
-	s.Resumed = o.Workload.Annotations[v1alpha.AnnotationRolloutResumed] == o.Written || o.Target != o.Written
+	s.Resumed = o.Workload.Annotations[v1alpha.AnnotationRolloutResumed] == o.Written || o.Target != o.Written ||
+		s.Proven // What ran in all cities is not tried again: an undo would keep Instances with the template that it undoes.
 	if spec != nil {
 		s.Paused = s.Paused || spec.Paused
 		s.CitiesAtOnce = int(ptr.Deref(spec.CitiesAtOnce, 1))
@@ -190,8 +191,8 @@ func (r *Reading) city(o *Objects, d *Deployment) (City, error) {
 		Name: existing.Name, Code: cmp.Or(existing.Spec.CityCode, naming.CityLabel(existing.Spec.CityCode)), Template: version.Hash,
 		Observed: status.ObservedGeneration == existing.Generation,
 		Desired:  int(max(desired.DesiredReplicas(), ReportedDesired(existing))), Cells: len(status.Indices),
-		Ordered:  d.Scale.InstanceManagementPolicy != v1alpha.Parallel,
-		Grows:    d.Scale.MinReplicas > existing.Spec.ScaleSettings.MinReplicas,
+		Ordered: d.Scale.InstanceManagementPolicy != v1alpha.Parallel,
+		Grows:   d.Scale.MinReplicas > existing.Spec.ScaleSettings.MinReplicas, Autoscaled: desired.Autoscaled(),
 		Unserved: isUnserved(existing), Unreachable: meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionStatusCurrent),
 	}
 	if p := existing.Spec.Partition; p != nil {
@@ -199,7 +200,7 @@ func (r *Reading) city(o *Objects, d *Deployment) (City, error) {
 		if err != nil {
 			return city, err
 		}
-		city.Partition = &Partition{Index: int(p.Index), Template: stable}
+		city.Partition = &Partition{Index: int(p.Index), Indices: naming.Format(naming.OfRanges(p.Indices)), Template: stable}
 	}
 	for i := range status.Indices {
 		city.addCell(o.Workload.Spec.Rollout, &status.Indices[i], version.Is(status.Indices[i].TemplateHash))

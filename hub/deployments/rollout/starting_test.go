@@ -21,11 +21,11 @@ func TestInstancesThatStart(t *testing.T) {
 		available, room, batch int
 		want                   Step
 	}{
-		"all start":                              {0, 5, 0, Step{City: 1, Index: 0, Stable: "before", Cautious: true}},
-		"some start":                             {4, 5, 0, Step{City: 1, Index: 4, Stable: "before", Cautious: true}},
+		"all start":                              {0, 5, 0, Step{City: 1, Index: 0, Indices: "0-9", Stable: "before", Cautious: true}},
+		"some start":                             {4, 5, 0, Step{City: 1, Index: 4, Indices: "4-9", Stable: "before", Cautious: true}},
 		"all start, in cells with a lower limit": {0, 2, 0, Step{City: 1, Released: true}},
-		"all start, in batches":                  {0, 5, 1, Step{City: 1, Index: 9, Stable: "before", Cautious: true}},
-		"none starts":                            {10, 5, 0, Step{City: 1, Index: 8, Stable: "before"}},
+		"all start, in batches":                  {0, 5, 1, Step{City: 1, Index: 9, Indices: "9", Stable: "before", Cautious: true}},
+		"none starts":                            {10, 5, 0, Step{City: 1, Index: 8, Indices: "8-9", Stable: "before"}},
 	} {
 		second := City{
 			Name: "b", Code: "b", Template: "before", Observed: true, Cells: 1, Room: test.room, Desired: 10, Instances: instances(test.available),

@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // MaxIndex is a partition above all Instances: none of them gets the new template.
@@ -64,8 +66,9 @@ type City struct {
 	// Ordered: the cells create an Instance when the Instances with lower indices are Available.
 	Ordered bool
 	// Desired is how many Instances should run. Grows: the deployment does not have this number yet, but a lower one.
-	Desired int
-	Grows   bool
+	// Autoscaled: its cells decide about the number themselves.
+	Desired           int
+	Grows, Autoscaled bool
 	// Surge is the number of additional Instances of the deployment. NoSurge: it may not have any. SurgeLate: its cells
 	// cannot start its additional Instances.
 	Surge              int
@@ -84,8 +87,15 @@ type City struct {
 type Partition struct {
 	// Index is the lowest index that gets the template of the deployment.
 	Index int
-	// Template is the hash of the template of the Instances with lower indices.
+	// Indices are the Instances from Index on that get it, as naming.Format writes them; "": all of them.
+	Indices string
+	// Template is the hash of the template of the other Instances.
 	Template string
+}
+
+// Keeps reports whether the Instance at an index keeps the earlier template. p may be nil: no Instance does.
+func (p *Partition) Keeps(index int) bool {
+	return p != nil && (index < p.Index || p.Indices != "" && !naming.Contains(p.Indices, index))
 }
 
 // Override is a cell with Instances that are to get a template that Karmada has sent to all cells at once: an override

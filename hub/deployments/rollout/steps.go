@@ -32,10 +32,11 @@ type Steps struct {
 type Step struct {
 	// City is the position of the city.
 	City int
-	// Released: all Instances get the target. Otherwise the Instances from Index on get it, and the others keep the
+	// Released: all Instances get the target. Otherwise Indices get it, of which Index is the lowest, and the others keep the
 	// template Stable.
 	Released bool
 	Index    int
+	Indices  string
 	Stable   string
 	// Held: the city keeps its template: only its partition changes.
 	Held bool

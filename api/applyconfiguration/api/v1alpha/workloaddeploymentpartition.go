@@ -17,9 +17,12 @@ import (
 type WorkloadDeploymentPartitionApplyConfiguration struct {
 	// index is the lowest index of the Instances that get the template of the deployment.
 	Index *int32 `json:"index,omitempty"`
-	// template of the Instances with lower indices.
+	// indices are the Instances, from index on, that get the template of the deployment: what an autoscaler adds later keeps
+	// the earlier template. Without indices, all Instances from index on get the template.
+	Indices []IndexRangeApplyConfiguration `json:"indices,omitempty"`
+	// template of the other Instances.
 	Template *InstanceTemplateSpecApplyConfiguration `json:"template,omitempty"`
-	// instanceTypeResources of the Instances with lower indices.
+	// instanceTypeResources of the other Instances.
 	InstanceTypeResources *v1.ResourceList `json:"instanceTypeResources,omitempty"`
 }
 
@@ -34,6 +37,19 @@ func WorkloadDeploymentPartition() *WorkloadDeploymentPartitionApplyConfiguratio
 // If called multiple times, the Index field is set to the value of the last call.
 func (b *WorkloadDeploymentPartitionApplyConfiguration) WithIndex(value int32) *WorkloadDeploymentPartitionApplyConfiguration {
 	b.Index = &value
+	return b
+}
+
+// WithIndices adds the given value to the Indices field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Indices field.
+func (b *WorkloadDeploymentPartitionApplyConfiguration) WithIndices(values ...*IndexRangeApplyConfiguration) *WorkloadDeploymentPartitionApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithIndices")
+		}
+		b.Indices = append(b.Indices, *values[i])
+	}
 	return b
 }
 
