@@ -74,6 +74,12 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
+	return newLoneFixture(t)
+}
+
+// newLoneFixture lets a test run before the others: it changes what they share.
+func newLoneFixture(t *testing.T) *fixture {
+	t.Helper()
 	shared.once.Do(func() { shared.direct, shared.cached, shared.err = newClients(t) })
 	if shared.err != nil {
 		t.Fatal(shared.err)

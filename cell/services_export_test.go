@@ -4,6 +4,10 @@
 package cell_test
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,8 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/services"
@@ -24,15 +33,20 @@ var exportKind = schema.GroupVersionKind{Group: "multicluster.x-k8s.io", Version
 // exporting is the reconciler in a cell that serves the kind.
 func (f *fixture) exporting(c ...client.Client) *services.Reconciler {
 	reconciler := f.services(c...)
-	reconciler.Exports = &services.Exports{Mapper: f.direct.RESTMapper(), Clock: f.clock}
+	reconciler.Exports = &services.Exports{Mapper: f.awaitExports(exportKind.Version), Clock: f.clock}
 	return reconciler
 }
 
 // serviceExport is ServiceExport web; nil: it does not exist.
 func (f *fixture) serviceExport() *unstructured.Unstructured {
 	f.t.Helper()
+	return f.serviceExportOf(exportKind.Version)
+}
+
+func (f *fixture) serviceExportOf(version string) *unstructured.Unstructured {
+	f.t.Helper()
 	found := &unstructured.Unstructured{}
-	found.SetGroupVersionKind(exportKind)
+	found.SetGroupVersionKind(exportKind.GroupKind().WithVersion(version))
 	err := f.direct.Get(f.t.Context(), client.ObjectKey{Namespace: f.namespace, Name: "web"}, found)
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -92,6 +106,121 @@ func TestServiceExportOfOthers(t *testing.T) {
 	}
 }
 
+// serveExports lets the cell serve these versions of ServiceExport alone until the test ends, and returns a mapper that knows
+// them. The version in which objects are stored stays.
+func (f *fixture) serveExports(versions ...string) meta.RESTMapper {
+	f.t.Helper()
+	set := func(versions []string) error {
+		crd := &unstructured.Unstructured{}
+		crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		key := client.ObjectKey{Name: "serviceexports.multicluster.x-k8s.io"}
+		if err := f.direct.Get(context.Background(), key, crd); err != nil {
+			return err
+		}
+		spec := crd.Object["spec"].(map[string]any)
+		stored := spec["versions"].([]any)[0].(map[string]any)
+		stored["served"] = slices.Contains(versions, stored["name"].(string))
+		all := []any{stored}
+		for _, version := range versions {
+			if version != stored["name"] {
+				served := runtime.DeepCopyJSON(stored)
+				served["name"], served["served"], served["storage"] = version, true, false
+				all = append(all, served)
+			}
+		}
+		spec["versions"] = all
+		return f.direct.Update(context.Background(), crd)
+	}
+	serve := func(versions ...string) meta.RESTMapper {
+		if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return set(versions) }); err != nil {
+			f.t.Fatal(err)
+		}
+		return f.awaitExports(versions...)
+	}
+	f.t.Cleanup(func() { serve(exportKind.Version) })
+	return serve(versions...)
+}
+
+// awaitExports waits until the cell serves these versions of ServiceExport alone, and returns a mapper that knows them.
+func (f *fixture) awaitExports(versions ...string) meta.RESTMapper {
+	f.t.Helper()
+	var mapper meta.RESTMapper
+	if err := wait.PollUntilContextTimeout(context.Background(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		config := testenv.Config(f.t)
+		requests, err := rest.HTTPClientFor(config)
+		if err != nil {
+			return false, err
+		}
+		if mapper, err = apiutil.NewDynamicRESTMapper(config, requests); err != nil {
+			return false, err
+		}
+		mappings, err := mapper.RESTMappings(exportKind.GroupKind())
+		var served []string
+		for _, mapping := range mappings {
+			served = append(served, mapping.GroupVersionKind.Version)
+		}
+		slices.Sort(served)
+		for _, version := range served {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(exportKind.GroupKind().WithVersion(version))
+			err = cmp.Or(err, f.direct.List(context.Background(), list))
+		}
+		return err == nil && slices.Equal(served, versions), nil
+	}); err != nil {
+		f.t.Fatalf("the cell does not serve %v: %v", versions, err)
+	}
+	return mapper
+}
+
+// reconcileExport reconciles until the ServiceExport, in a version, has so many owners. A CustomResourceDefinition that has just
+// changed may not be served for a moment, whose end the agent awaits.
+func (f *fixture) reconcileExport(reconciler *services.Reconciler, version string, owners int) (export *unstructured.Unstructured) {
+	f.t.Helper()
+	if err := wait.PollUntilContextTimeout(f.t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		f.reconcile(reconciler, "web")
+		export = f.serviceExportOf(version)
+		return export != nil && len(export.GetOwnerReferences()) == owners, nil
+	}); err != nil {
+		f.t.Fatalf("in version %s the ServiceExport is %v", version, export)
+	}
+	return export
+}
+
+// TestServedVersionOfServiceExport: the agent uses the newest version that the cell serves, and follows the cell to it.
+func TestServedVersionOfServiceExport(t *testing.T) {
+	for name, test := range map[string]struct {
+		served []string
+		want   string
+	}{
+		"the newest alone": {[]string{"v1beta1"}, "v1beta1"},
+		"a later one":      {[]string{"v1"}, "v1"},
+		"both":             {[]string{"v1alpha1", "v1beta1"}, "v1beta1"},
+		"the oldest":       {[]string{"v1alpha1"}, "v1alpha1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newLoneFixture(t)
+			f.deployment(1, serving(1, 80))
+			reconciler := f.services()
+			reconciler.Exports = &services.Exports{Mapper: f.serveExports(test.served...), Clock: f.clock}
+			if fields := f.reconcileExport(reconciler, test.want, 1).GetManagedFields(); fields[0].APIVersion != exportKind.Group+"/"+test.want {
+				t.Errorf("it is written in version %s", fields[0].APIVersion)
+			}
+		})
+	}
+	t.Run("upgrades and a downgrade", func(t *testing.T) {
+		f := newLoneFixture(t)
+		f.deployment(1, serving(1, 80))
+		reconciler := f.services()
+		reconciler.Exports = &services.Exports{Mapper: f.serveExports("v1alpha1"), Clock: f.clock}
+		f.reconcile(reconciler, "web")
+		for i, version := range []string{"v1beta1", "v1", "v1alpha1"} {
+			f.serveExports(version)
+			f.deployment(1, called(fmt.Sprintf("web-%d", i)), serving(1, 80))
+			f.reconcileExport(reconciler, version, 2+i)
+		}
+	})
+}
+
 // counting is a mapper that counts the questions for the kinds of the cell.
 type counting struct {
 	meta.RESTMapper
@@ -103,7 +232,7 @@ func (c *counting) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.R
 	if c.asked++; c.broken {
 		return nil, testenv.ErrFault
 	}
-	if !c.served {
+	if known := gk != exportKind.GroupKind() || versions[0] == "" || versions[0] == exportKind.Version; !c.served || !known {
 		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
 	}
 	return &meta.RESTMapping{}, nil

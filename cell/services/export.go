@@ -6,6 +6,7 @@ package services
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,10 +19,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
-// exportKind is the kind of the Multi-Cluster Services API that offers a Service to other clusters.
-var exportKind = schema.GroupVersionKind{Group: "multicluster.x-k8s.io", Version: "v1alpha1", Kind: "ServiceExport"}
+// exportKind is the kind of the Multi-Cluster Services API that offers a Service to other clusters, and exportVersions are its
+// versions, the newest first. What the agent writes is the same in all of them.
+var (
+	exportKind     = schema.GroupKind{Group: "multicluster.x-k8s.io", Kind: "ServiceExport"}
+	exportVersions = []string{"v1", "v1beta1", "v1alpha1"}
+)
 
 // exportsInterval is the interval in which a cell is asked whether it serves the kind.
 const exportsInterval = 10 * time.Minute
@@ -29,7 +35,7 @@ const exportsInterval = 10 * time.Minute
 // Exports reports whether the cell serves optional kinds: ServiceExports, without Kinds. It is safe for concurrent use. Its
 // methods accept a nil receiver: the cell does not.
 type Exports struct {
-	// Kinds are the kinds that the cell must serve.
+	// Kinds are the kinds that the cell must serve. ServiceExports may have any of their versions.
 	Kinds []schema.GroupVersionKind
 	// Mapper knows the kinds of the cell.
 	Mapper meta.RESTMapper
@@ -39,6 +45,9 @@ type Exports struct {
 	mu     sync.Mutex
 	asked  time.Time
 	served bool
+	// export is the newest version of ServiceExport that the cell serves. dropped are newer ones that it does not serve any more.
+	export  schema.GroupVersionKind
+	dropped []schema.GroupVersionKind
 }
 
 // Served reports whether the cell serves the kinds, as of at most exportsInterval ago: each answer "no" is a
@@ -55,6 +64,9 @@ func (e *Exports) servedWithin(age time.Duration) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if now := e.Clock.Now(); e.asked.IsZero() || now.Sub(e.asked) >= age {
+		if !e.asked.IsZero() {
+			e.dropped = nil
+		}
 		served, err := e.ask()
 		if err != nil {
 			// No answer: what was known before counts, and the next reconcile asks again.
@@ -66,29 +78,50 @@ func (e *Exports) servedWithin(age time.Duration) bool {
 }
 
 func (e *Exports) ask() (served bool, err error) {
-	kinds := e.Kinds
-	if len(kinds) == 0 {
-		kinds = []schema.GroupVersionKind{exportKind}
-	}
-	for _, kind := range kinds {
-		_, err := e.Mapper.RESTMapping(kind.GroupKind(), kind.Version)
-		if meta.IsNoMatchError(err) {
-			return false, nil
-		}
-		if err != nil {
+	for _, kind := range e.Kinds {
+		if served, err = e.serves(kind); !served || err != nil {
 			return false, err
 		}
 	}
-	return true, nil
+	if len(e.Kinds) > 0 {
+		return true, nil
+	}
+	// The mapper learns the group without a version, and then asks the cell for each version that it has not found yet.
+	for i, version := range append([]string{""}, exportVersions...) {
+		kind := exportKind.WithVersion(version)
+		switch served, err = e.serves(kind); {
+		case err != nil, i == 0 && !served:
+			return false, err
+		case i > 0 && served && !slices.Contains(e.dropped, kind):
+			e.export = kind
+			return true, nil
+		}
+	}
+	// A version that was not served for a moment is tried again.
+	served, e.dropped = len(e.dropped) > 0, nil
+	return served, nil
 }
 
-// newExport is a ServiceExport without its spec: the kind has none that must be set.
-func newExport(key client.ObjectKey) *unstructured.Unstructured {
-	export := &unstructured.Unstructured{}
-	export.SetGroupVersionKind(exportKind)
-	export.SetNamespace(key.Namespace)
-	export.SetName(key.Name)
-	return export
+// drop records that the cell does not serve the version of ServiceExport that it has served: the mapper does not forget it.
+func (e *Exports) drop() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.asked, e.dropped = time.Time{}, append(e.dropped, e.export)
+}
+
+func (e *Exports) serves(kind schema.GroupVersionKind) (bool, error) {
+	_, err := e.Mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// newExport is a ServiceExport without its spec, which no version requires, in the version that the cell serves.
+func (e *Exports) newExport(key client.ObjectKey) *unstructured.Unstructured {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return newObject(e.export, key)
 }
 
 // exporting has the owners that the ServiceExport must have. It is left alone until it is known whether the agent has the
@@ -105,8 +138,13 @@ func (s *scope) export(ctx context.Context) error {
 	if !s.exporting.known || !s.Exports.Served() {
 		return nil
 	}
-	existing := newExport(s.key)
+	existing := s.Exports.newExport(s.key)
 	err := s.APIReader.Get(ctx, s.key, existing)
+	if wire.IsUnserved(err) {
+		s.Exports.drop()
+		s.RequeueAfter.AtMost(retryAfter)
+		return nil
+	}
 	if client.IgnoreNotFound(err) != nil {
 		return wrapped(err, "get", s.key)
 	}
@@ -127,7 +165,7 @@ func (s *scope) export(ctx context.Context) error {
 			"/metadata/resourceVersion": existing.GetResourceVersion(), "/metadata/ownerReferences": owners,
 		})
 	}
-	desired := newExport(s.key)
+	desired := s.Exports.newExport(s.key)
 	desired.SetLabels(ownLabel())
 	desired.SetOwnerReferences(owners)
 	return wrapped(client.IgnoreAlreadyExists(s.Client.Create(ctx, desired, client.FieldOwner(FieldManager))), "create", s.key)
