@@ -23,7 +23,7 @@ import (
 )
 
 // exportKind is the kind of the Multi-Cluster Services API that offers a Service to other clusters, and exportVersions are its
-// versions, the newest first. What the agent writes is the same in all of them.
+// versions, the newest first. All of them have the fields that the agent writes.
 var (
 	exportKind     = schema.GroupKind{Group: "multicluster.x-k8s.io", Kind: "ServiceExport"}
 	exportVersions = []string{"v1", "v1beta1", "v1alpha1"}

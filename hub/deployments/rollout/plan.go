@@ -226,7 +226,7 @@ func (p *planner) take(c *facts, step Step, message string) {
 }
 
 // allowed are the Instances that a step gives the target: the first one alone, later the ones from the index of the step on that
-// exist or are about to be created. What an autoscaler adds after the step keeps the earlier template until its turn.
+// exist or are about to be created. Instances that an autoscaler adds after the step keep the earlier template until their turn.
 func (p *planner) allowed(c *facts, step *Step) string {
 	indices := []int{step.Index}
 	switch {
