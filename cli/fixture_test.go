@@ -45,7 +45,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(runAsCommand())
 	}
-	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: []string{"milo/crds/networking.datumapis.com_locationbindings.yaml"}}))
+	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: []string{
+		"milo/crds/networking.datumapis.com_locationbindings.yaml", "hub/names/testdata/dnsendpoints.yaml",
+	}}))
 }
 
 // now is the time in the tests: one minute after the events in them.
@@ -104,6 +106,8 @@ type call struct {
 	// in is the standard input; nil: it is empty. terminal, if it is set, is the standard input and output.
 	in       io.Reader
 	terminal *os.File
+	// now is the time; zero: the one of the other tests.
+	now time.Time
 }
 
 // kubectl calls kubectl compute as a user.
@@ -126,6 +130,9 @@ func (f *fixture) call(how call, args ...string) result {
 	if how.ctx == nil {
 		how.ctx = f.Context()
 	}
+	if how.now.IsZero() {
+		how.now = now
+	}
 	if how.in == nil {
 		how.in = strings.NewReader("")
 	}
@@ -140,7 +147,7 @@ func (f *fixture) call(how call, args ...string) result {
 	kubeconfig := f.kubeconfig(how.config)
 	flags.KubeConfig = &kubeconfig
 	cmd := newCommand(Options{
-		Use: "compute", Flags: flags, Operator: how.operator, Clock: clocktesting.NewFakePassiveClock(now), Streams: streams,
+		Use: "compute", Flags: flags, Operator: how.operator, Clock: clocktesting.NewFakePassiveClock(how.now), Streams: streams,
 	}, func(hub *rest.Config, _ string) *rest.Config { return hub })
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(how.ctx)

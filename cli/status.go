@@ -32,7 +32,8 @@ func (c *commands) statusCommand() *cobra.Command {
 			"behind, the cities, and the objects for which the audit has triggered a Karmada reconcile. A warning names " +
 			"RoleBindings in projects that give\n" +
 			"rights to Karmada's kinds.\n\n" +
-			"It exits with 0 when replicas run and all cells and agents are ready, with 2 when not, and with 1 when it fails.",
+			"It exits with 0 when replicas run, all cells and agents are ready and external-dns reads the DNSEndpoints, with 2 when not, and " +
+			"with 1 when it fails.",
 		Example:           "  karmadactl compute status",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -96,6 +97,9 @@ func (c *commands) printStatus(f *view.Federation, refused []string) error {
 		})
 	}
 	lines = append(lines, terminal.Align(rows)...)
+	if f.Names != nil {
+		lines = append(lines, "", fmt.Sprintf("names: %s: %s", f.Names.Reason, reasons.Clean(f.Names.Message)), "  -> "+f.Names.Do)
+	}
 	if len(f.Repaired) > 0 {
 		rows = [][]string{{"REPAIRED", "NAMESPACE", "NAME", "AGO"}}
 		for _, m := range f.Repaired[:min(mostRepaired, len(f.Repaired))] {

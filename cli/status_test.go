@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -172,4 +174,47 @@ func TestStatusOfCellsThatKarmadaEmpties(t *testing.T) {
 		unnamed+": CityInvalid: ", "-> Give the Cluster a label")
 	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.evictions[0]}"), exitNotReady,
 		`"noExecute":["maintenance=disk"]`, `"leaving":1`)
+}
+
+// TestStatusOfNames: DNSEndpoints that external-dns does not read are a fault with its action, once some DNSEndpoint was read.
+func TestStatusOfNames(t *testing.T) {
+	f := newFixture(t)
+	later := time.Now().Add(time.Hour).Truncate(time.Second)
+	f.lease("a", later)
+	written := func(name string, read int64) {
+		t.Helper()
+		record := &unstructured.Unstructured{Object: map[string]any{}}
+		record.SetGroupVersionKind(reasons.RecordKind)
+		record.SetNamespace(f.Namespace.Name)
+		record.SetName(name)
+		record.SetLabels(map[string]string{v1alpha.LabelWorkloadUID: "1"})
+		err := f.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(record), client.FieldOwner(reasons.RecordsManager))
+		if err == nil && read > 0 {
+			record.Object["status"] = map[string]any{"observedGeneration": read}
+			err = f.Client.Status().Update(t.Context(), record)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	status := func(isWell bool, parts ...string) {
+		t.Helper()
+		if got := f.call(call{config: f.Config(), operator: true, now: later}, "status", "--system-namespace", f.Namespace.Name); !isWell {
+			f.want(got, exitNotReady, parts...)
+		}
+		// Clusters of other tests have faults of their own.
+		hub, _, err := view.ReadHub(t.Context(), f.Client, f.Namespace.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hub.Clusters = nil
+		if got := view.Summarize(hub, later).Well(); got != isWell {
+			t.Errorf("well: %t, want %t", got, isWell)
+		}
+	}
+	written("web.example.com", 0)
+	status(true)
+	written("read.example.com", 1)
+	status(false, "names: RecordMissing: external-dns has not read 1 of 2 DNSEndpoints, the first since", "web.example.com",
+		"-> Start external-dns")
 }

@@ -63,7 +63,7 @@ const (
 	// last.
 	ReasonNoCityServes = "NoCityServes"
 	// ReasonCityLeftOut says that a name lacks the addresses of a city that serves: a load balancer of the city has a host
-	// name as address, which no name can have beside IP addresses or other host names.
+	// name as address, which no name can have beside IP addresses or other host names, and no name at the apex of a zone at all.
 	ReasonCityLeftOut = "CityLeftOut"
 	// ReasonAddressUnreachable says that a name lacks the addresses of a city whose cells report that it serves: the addresses
 	// do not answer the hub any more. The message has the city.

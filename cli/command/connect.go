@@ -27,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/live"
 	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // ErrNotServed is the problem of a kubeconfig that leads elsewhere.
@@ -114,6 +115,7 @@ var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 	version(clusterv1alpha1.GroupVersion): {"Cluster": meta.RESTScopeRoot},
 	view.LocationBindings.GroupVersion():  {view.LocationBindings.Kind: meta.RESTScopeRoot},
 	miloProjects:                          {"Project": meta.RESTScopeRoot},
+	reasons.RecordKind.GroupVersion():     {reasons.RecordKind.Kind: meta.RESTScopeNamespace},
 	{Version: "v1"}: {
 		"Pod": meta.RESTScopeNamespace, "Event": meta.RESTScopeNamespace, "Namespace": meta.RESTScopeRoot,
 		"ConfigMap": meta.RESTScopeNamespace, "Secret": meta.RESTScopeNamespace,

@@ -18,6 +18,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -36,6 +37,8 @@ type Federation struct {
 	BroadBindings []string `json:"broadBindings,omitempty"`
 	// Warnings are about Clusters that give others more than they need, and about Karmada's objects of others in projects.
 	Warnings []string `json:"warnings,omitempty"`
+	// Names is the fault of the program that writes the DNS records of Workloads.
+	Names *Finding `json:"names,omitempty"`
 	// Evictions are the cells that Karmada empties, or would empty, because of taints.
 	Evictions []Eviction `json:"evictions,omitempty"`
 }
@@ -97,19 +100,27 @@ type HubObjects struct {
 	Works       []metav1.PartialObjectMetadata
 	// BroadBindings and ForeignObjects are from package reasons.
 	BroadBindings, ForeignObjects []string
+	// Records are the DNSEndpoints of the add-on.
+	Records []unstructured.Unstructured
 }
 
 // Summarize returns the summary.
 func Summarize(o *HubObjects, now time.Time) *Federation {
-	return &Federation{
+	result := &Federation{
 		Replicas: replicas(o, now), Cells: cells(o, now), Cities: citiesOf(o), Repaired: repaired(o), BroadBindings: o.BroadBindings,
 		Warnings: warnings(o), Evictions: evictions(o),
 	}
+	if unread := reasons.AboutUnreadRecords(o.Records, now); unread != "" {
+		result.Names = findingOf(&metav1.Condition{
+			Type: v1alpha.ConditionNamesProgrammed, Reason: v1alpha.ReasonRecordMissing, Message: unread,
+		}, moment{now: now})
+	}
+	return result
 }
 
-// Well reports whether a replica runs, and all cells and their agents are ready.
+// Well reports whether a replica runs, all cells and their agents are ready, and the DNS records follow.
 func (f *Federation) Well() bool {
-	return slices.ContainsFunc(f.Replicas, func(r Replica) bool { return r.Running }) &&
+	return f.Names == nil && slices.ContainsFunc(f.Replicas, func(r Replica) bool { return r.Running }) &&
 		!slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Finding != nil })
 }
 

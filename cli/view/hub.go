@@ -14,12 +14,14 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // ReadHub reads the objects of a summary. refused holds the kinds that the user may not read. If the user may read none
@@ -29,6 +31,8 @@ func ReadHub(ctx context.Context, hub client.Reader, namespace string) (*HubObje
 	deployments, bindings := &v1alpha.WorkloadDeploymentList{}, &workv1alpha2.ResourceBindingList{}
 	inventories, works := &workv1alpha1.WorkList{}, &metav1.PartialObjectMetadataList{}
 	works.SetGroupVersionKind(schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("WorkList"))
+	records := &unstructured.UnstructuredList{}
+	records.SetGroupVersionKind(reasons.RecordKind)
 	reads := []struct {
 		name    string
 		list    client.ObjectList
@@ -40,21 +44,27 @@ func ReadHub(ctx context.Context, hub client.Reader, namespace string) (*HubObje
 		{"resourcebindings", bindings, nil},
 		{"works", inventories, []client.ListOption{client.MatchingLabels{v1alpha.LabelInventory: v1alpha.InventoryCell}}},
 		{"works", works, nil},
+		{"dnsendpoints", records, []client.ListOption{client.InNamespace(namespace), client.HasLabels{v1alpha.LabelWorkloadUID}}},
 	}
 	var (
 		refused []string
 		last    error
+		mayRead bool
 	)
 	for _, read := range reads {
 		err := hub.List(ctx, read.list, read.options...)
 		switch {
 		case apierrors.IsForbidden(err):
 			refused, last = append(refused, read.name), err
+		case wire.IsUnserved(err) && read.list == client.ObjectList(records):
+			// A hub without names need not serve the kind.
 		case err != nil:
 			return nil, nil, fmt.Errorf("list %s of the hub: %w", read.name, err)
+		default:
+			mayRead = true
 		}
 	}
-	if len(refused) == len(reads) {
+	if !mayRead {
 		return nil, nil, last
 	}
 	broad, err := reasons.BroadBindings(ctx, hub)
@@ -77,6 +87,6 @@ func ReadHub(ctx context.Context, hub client.Reader, namespace string) (*HubObje
 	})
 	return &HubObjects{
 		Leases: leases.Items, Clusters: clusters.Items, Deployments: deployments.Items, Bindings: bindings.Items,
-		Inventories: inventories.Items, Works: works.Items, BroadBindings: broad, ForeignObjects: foreign,
+		Inventories: inventories.Items, Works: works.Items, BroadBindings: broad, ForeignObjects: foreign, Records: records.Items,
 	}, refused, nil
 }

@@ -60,7 +60,7 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 		"--profiling", "--metrics-bind-address=0",
 		"--webhook-url=https://user:password@example.com", "--admission-mode=guess", "--logging-format=guess",
 		"--names-pattern={project}.example.com", "--names-domain=shop", "--names-ttl=0s", "--names-property=aws/weight=100",
-		"--names-silent-share=101", "--names-panic-threshold=100", "--names-probe-interval=999ms",
+		"--names-silent-share=101", "--names-panic-threshold=100", "--names-probe-interval=999ms", "--names-apex=Shop.example.com.",
 	})
 	err := command.Execute()
 	if err == nil {
@@ -70,7 +70,7 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 		"kubeconfig", "milo-kubeconfig", "kube-api-qps", "concurrency", "inventory-after", "controllers", "webhooks",
 		"profiling", "webhook-url", "admission-mode", "logging-format",
 		"names-pattern", "names-domain", "names-ttl", "names-property", "names-silent-share",
-		"names-panic-threshold", "names-probe-interval",
+		"names-panic-threshold", "names-probe-interval", "names-apex",
 	} {
 		if !strings.Contains(err.Error(), "--"+flag) {
 			t.Errorf("--%s is not named in %v", flag, err)

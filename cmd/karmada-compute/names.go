@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub/names"
@@ -20,6 +21,7 @@ import (
 type nameOptions struct {
 	pattern             string
 	domains, properties []string
+	apexes              []string
 	ttl, returnAfter    time.Duration
 	silentShare         int
 	probeInterval       time.Duration
@@ -39,6 +41,10 @@ func (o *nameOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.domains, "names-domain", nil,
 		"Domain in which the Workloads of a project may ask for names with spec.service.hostnames, as PROJECT=DOMAIN. Repeat "+
 			"the flag for more domains and projects. The value must be the same on every replica.")
+	flags.StringArrayVar(&o.apexes, "names-apex", nil,
+		"DNS name at the apex of a zone whose provider has no alias there, such as shop.example.com. It gets the addresses of the cities "+
+			"whose load balancers have IP addresses, and no alias: the provider might refuse all names for it. Repeat the flag for more names. "+
+			"The value must be the same on every replica.")
 	flags.DurationVar(&o.ttl, "names-ttl", 30*time.Second,
 		"How long resolvers may use an answer for the name of a Workload. From 1s to 50m. The value must be the same on every replica.")
 	flags.DurationVar(&o.returnAfter, "names-return-after", 30*time.Second,
@@ -68,6 +74,7 @@ func (o *nameOptions) settings() (names.Settings, error) {
 	}
 	mistakes := []error{
 		err, component.AtLeast("names-ttl", o.ttl, time.Second), component.AtLeast("names-return-after", o.returnAfter, 0), o.checkProbe(),
+		o.checkApexes(),
 	}
 	if o.ttl > maxTTL {
 		mistakes = append(mistakes, fmt.Errorf("--names-ttl: %s is more than %s", o.ttl, maxTTL))
@@ -81,7 +88,9 @@ func (o *nameOptions) settings() (names.Settings, error) {
 	}
 	result := names.Settings{
 		Rules: rules, TTL: o.ttl, ReturnAfter: o.returnAfter, SilentShare: o.silentShare, PanicThreshold: o.panicThreshold,
+		Apexes: o.apexes,
 	}
+
 	for _, text := range o.properties {
 		city, setting, hasCity := strings.Cut(text, ":")
 		name, value, hasValue := strings.Cut(setting, "=")
@@ -92,6 +101,15 @@ func (o *nameOptions) settings() (names.Settings, error) {
 		result.SetProperty(city, name, value)
 	}
 	return result, errors.Join(mistakes...)
+}
+
+func (o *nameOptions) checkApexes() error {
+	for _, name := range o.apexes {
+		if len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return fmt.Errorf("--names-apex: %q is no DNS name in lower case, such as shop.example.com", name)
+		}
+	}
+	return nil
 }
 
 func (o *nameOptions) checkProbe() error {

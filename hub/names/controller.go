@@ -30,11 +30,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // FieldManager is the field manager of this controller.
-const FieldManager apply.FieldManager = "karmada-compute-names"
+const FieldManager apply.FieldManager = reasons.RecordsManager
 
 // Reconciler keeps the DNSEndpoints of Workloads. It is safe for concurrent use.
 type Reconciler struct {

@@ -30,6 +30,8 @@ type Settings struct {
 	// Properties are settings of a provider of DNS, such as aws/weight, by city. OtherCities has the settings of
 	// all other cities. With any, each city has records of its own, whose set identifier is the city.
 	Properties map[string]map[string]string
+	// Apexes are names that can be no alias, since they are the apex of a zone.
+	Apexes []string
 }
 
 // OtherCities is the key of Properties for cities that are not listed.
@@ -174,9 +176,9 @@ func (d *decision) describe() (reason, message string) {
 }
 
 // records are the records of a name with the addresses of cities. leftOut are the cities whose addresses no record can
-// have: a name is either an alias of one host name, or has IP addresses.
+// have: a name is either an alias of one host name, or has IP addresses. The apex of a zone has IP addresses alone.
 func (o *Settings) records(name string, cities []v1alpha.CityEndpoint) (records []endpoint, leftOut []string) {
-	numeric := o.isNumeric(cities)
+	numeric := slices.Contains(o.Apexes, name) || o.isNumeric(cities)
 	byType := map[string][]string{}
 	for i := range cities {
 		city, own := &cities[i], targets(&cities[i])

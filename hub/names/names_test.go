@@ -135,6 +135,31 @@ func TestHostNames(t *testing.T) {
 	}
 }
 
+// TestApex: the apex of a zone is never an alias, and the condition names it. The other names are.
+func TestApex(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.workload(t, "web", f.own("www"))
+	f.serve(t, w, "DFW", "a.lb.example")
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.own("www"), "CNAME a.lb.example")
+	// An operator adds the setting, because the provider refuses the alias.
+	f.reconciler.Apexes = []string{f.own("www"), f.own("new")}
+	planes.Change(t, f.Planes, w, func(w *v1alpha.Workload) { w.Spec.Service.Hostnames = append(w.Spec.Service.Hostnames, f.own("new")) })
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.own("www"), "")
+	f.wantAnswer(t, f.own("new"), "")
+	f.wantAnswer(t, f.byPattern("web"), "CNAME a.lb.example")
+	message := f.wantCondition(t, "web", v1alpha.ReasonCityLeftOut, f.byPattern("web"), f.own("www")).Message
+	if !strings.Contains(message, f.own("www")+" is the apex of a zone") || !strings.Contains(message, "DFW") {
+		t.Errorf("the message is %q", message)
+	}
+	f.serve(t, w, "ORD", "203.0.113.8")
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.own("www"), "A 203.0.113.8")
+	f.wantAnswer(t, f.own("new"), "A 203.0.113.8")
+}
+
 // TestNamesAtGateways: a name that another project could have is not written, since no Gateway routes it.
 func TestNamesAtGateways(t *testing.T) {
 	t.Parallel()

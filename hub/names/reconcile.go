@@ -249,6 +249,9 @@ func (s *scope) write(ctx context.Context, answer answerOf, existing *unstructur
 	name := answer.name
 	records, leftOut := s.records(name, answer.cities)
 	codes := slices.DeleteFunc(citiesOf(answer.cities), func(city string) bool { return slices.Contains(leftOut, city) })
+	if len(records) == 0 && existing == nil {
+		return s.leftOut(name, nil, leftOut), nil
+	}
 	desired, err := s.desired(ctx, name, records, map[string]string{
 		v1alpha.AnnotationNameCities: strings.Join(codes, ","), v1alpha.AnnotationNameUnreachable: strings.Join(answer.unreachable, ","),
 	})
@@ -272,10 +275,19 @@ func (s *scope) write(ctx context.Context, answer answerOf, existing *unstructur
 		return state{}, err
 	}
 	if len(leftOut) > 0 {
-		return state{holds: true, reason: v1alpha.ReasonCityLeftOut, message: fmt.Sprintf("%s has the addresses of %s alone: the load balancers "+
-			"of %s have host names as addresses", name, strings.Join(codes, ", "), strings.Join(leftOut, ", "))}, nil
+		return s.leftOut(name, codes, leftOut), nil
 	}
 	return state{}, nil
+}
+
+// leftOut is the state of a name that lacks the addresses of cities; codes are the others.
+func (s *scope) leftOut(name string, codes, leftOut []string) state {
+	has := fmt.Sprintf("%s has the addresses of %s alone", name, strings.Join(codes, ", "))
+	if len(codes) == 0 {
+		has = name + " is the apex of a zone, which can be no alias, and has no address"
+	}
+	return state{holds: s.ownRecord(name) != nil || len(codes) > 0, reason: v1alpha.ReasonCityLeftOut, message: fmt.Sprintf(
+		"%s: the load balancers of %s have host names as addresses", has, strings.Join(leftOut, ", "))}
 }
 
 // ownRecord is the DNSEndpoint of a name that the Workload has, or nil.

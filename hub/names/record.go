@@ -9,13 +9,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // Kind is the kind of external-dns from which it writes DNS records.
-var Kind = schema.GroupVersionKind{Group: "externaldns.k8s.io", Version: "v1alpha1", Kind: "DNSEndpoint"}
+var Kind = reasons.RecordKind
 
 // endpoint is a record in a DNSEndpoint. The module of external-dns has the type, and depends on the clients of all
 // providers of DNS.
@@ -58,6 +58,9 @@ func specOf(record *unstructured.Unstructured) spec {
 
 // setSpec writes the spec of a DNSEndpoint.
 func setSpec(record *unstructured.Unstructured, wanted *spec) error {
+	if wanted.Endpoints == nil {
+		wanted.Endpoints = []endpoint{}
+	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
 	if err == nil {
 		record.Object["spec"] = content

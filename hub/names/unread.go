@@ -13,10 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
-
-// readAfter is how long external-dns may take to read a DNSEndpoint. By default it does so once a minute.
-const readAfter = 3 * time.Minute
 
 // unread are the DNSEndpoints whose newest version external-dns has not read. It is safe for concurrent use.
 type unread struct {
@@ -29,21 +27,18 @@ type unread struct {
 
 // see takes over the state of a DNSEndpoint that keepRead has prepared; exists is false for a deleted one.
 func (u *unread) see(record *unstructured.Unstructured, exists bool) {
-	read, _, _ := unstructured.NestedInt64(record.Object, "status", "observedGeneration")
+	read, since := reasons.RecordRead(record)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.isReported = u.isReported || read > 0
-	written := slices.IndexFunc(record.GetManagedFields(), isOwn)
-	if !exists || written < 0 || read >= record.GetGeneration() {
+	if !exists || since.IsZero() {
 		delete(u.since, record.GetName())
 		return
 	}
 	if u.since == nil {
 		u.since = map[string]time.Time{}
 	}
-	if at := record.GetManagedFields()[written].Time; at != nil {
-		u.since[record.GetName()] = at.Time
-	}
+	u.since[record.GetName()] = since
 }
 
 // written returns since when external-dns should have read a DNSEndpoint.
@@ -59,16 +54,11 @@ func (r *Records) Unread() (count int) {
 	r.unread.mu.Lock()
 	defer r.unread.mu.Unlock()
 	for _, since := range r.unread.since {
-		if r.unread.isReported && r.Clock.Since(since) >= readAfter {
+		if r.unread.isReported && r.Clock.Since(since) >= reasons.ReadAfter {
 			count++
 		}
 	}
 	return count
-}
-
-// isOwn reports whether an entry has the time at which the add-on last wrote an object.
-func isOwn(entry metav1.ManagedFieldsEntry) bool {
-	return entry.Manager == string(FieldManager) && entry.Subresource == ""
 }
 
 // keepRead leaves in a DNSEndpoint, of its status and its managed fields, which version external-dns has read and when the add-on last
@@ -79,7 +69,7 @@ func keepRead(record *unstructured.Unstructured, fields []metav1.ManagedFieldsEn
 	} else {
 		delete(record.Object, "status")
 	}
-	if own := slices.IndexFunc(fields, isOwn); own >= 0 {
+	if own := slices.IndexFunc(fields, reasons.IsOwnRecord); own >= 0 {
 		written := metav1.ManagedFieldsEntry{Manager: string(FieldManager), Operation: fields[own].Operation, Time: fields[own].Time}
 		record.SetManagedFields([]metav1.ManagedFieldsEntry{written})
 	}
@@ -91,7 +81,7 @@ func (s *scope) withUnread(found state) state {
 	if found.reason != v1alpha.ReasonNamesProgrammed || !isUnread {
 		return found
 	}
-	if wait := readAfter - s.Clock.Since(since); wait > 0 {
+	if wait := reasons.ReadAfter - s.Clock.Since(since); wait > 0 {
 		s.requeueAfter.AtMost(wait)
 		return found
 	}

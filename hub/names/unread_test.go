@@ -13,6 +13,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // see plays the cache: it has seen the DNSEndpoint of a name, which external-dns has read up to a generation.
@@ -65,11 +66,11 @@ func TestExternalDNSIsDown(t *testing.T) {
 	f.see(t, name, 1)
 	f.reconcile(t, "web")
 	f.wantCondition(t, "web", v1alpha.ReasonNamesProgrammed, name)
-	if f.again <= 0 || f.again > readAfter || records.Unread() != 0 {
+	if f.again <= 0 || f.again > reasons.ReadAfter || records.Unread() != 0 {
 		t.Errorf("it is looked at again after %s, and %d are not read", f.again, records.Unread())
 	}
 	written := f.clock.Now().UTC().Format(time.RFC3339)
-	after(readAfter)
+	after(reasons.ReadAfter)
 	f.reconcile(t, "web")
 	if got := f.wantCondition(t, "web", v1alpha.ReasonRecordMissing, name); !strings.Contains(got.Message, written) ||
 		got.Status != metav1.ConditionFalse {
