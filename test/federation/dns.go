@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
+	"github.com/karmada-compute/karmada-compute/test/pages"
 	"github.com/karmada-compute/karmada-compute/testenv/tools"
 )
 
@@ -64,7 +65,13 @@ func (f *Federation) StartDNS(ctx context.Context) (*DNS, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return &DNS{Address: address(ports[0])}, f.startExternalDNS(ctx, built[tools.ExternalDNS], address(ports[2]))
+	kubeconfig, err := f.Kubeconfig(planeHub, externalDNS)
+	if err != nil {
+		return nil, err
+	}
+	return &DNS{Address: address(ports[0])}, f.runExternalDNS(ctx, dnsWriter{
+		process: externalDNS, path: built[tools.ExternalDNS], kubeconfig: kubeconfig, store: address(f.port("etcd")), metrics: address(ports[2]),
+	})
 }
 
 // StartLoadBalancers gives the Services of type LoadBalancer of a cell addresses of this machine, lets the cell report
@@ -202,7 +209,11 @@ func (f *Federation) applyRecordsKind(ctx context.Context) error {
 	if err := hub.applyCRDs(ctx, []*unstructured.Unstructured{crd}); err != nil {
 		return err
 	}
-	return hub.applyFile(ctx, "external-dns.yaml", map[string]string{"user": externalDNS})
+	rights, err := pages.Example(filepath.Join(f.state.Repository, namesPage), "dnsendpoints/status")
+	if err != nil {
+		return err
+	}
+	return hub.applyText(ctx, rights)
 }
 
 // dnsServer describes a CoreDNS. source is the plugin that has the answers of a zone. No other name exists.
@@ -227,24 +238,5 @@ func (f *Federation) runCoreDNS(ctx context.Context, s dnsServer) error {
 	return f.start(ctx, Process{
 		Name: s.process, Path: s.path, Args: []string{"-conf=" + file}, Ready: httpReady(plainClient, "http://"+address(s.health)+"/ready"),
 		stage: stageController,
-	})
-}
-
-// startExternalDNS starts external-dns, which reads the DNSEndpoints of the add-on's namespace.
-func (f *Federation) startExternalDNS(ctx context.Context, path, metrics string) error {
-	kubeconfig, err := f.Kubeconfig(planeHub, externalDNS)
-	if err != nil {
-		return err
-	}
-	return f.start(ctx, Process{
-		Name: externalDNS, Path: path, Env: []string{"ETCD_URLS=http://" + address(f.port("etcd"))},
-		Args: []string{
-			"--kubeconfig=" + kubeconfig, "--namespace=" + karmadaSystem, "--source=crd",
-			"--crd-source-apiversion=externaldns.k8s.io/v1alpha1", "--crd-source-kind=DNSEndpoint",
-			"--provider=coredns", "--coredns-prefix=" + skyDNS + "/", "--registry=txt", "--txt-owner-id=" + planeHub, "--policy=sync",
-			// A change is written within a second.
-			"--interval=1s", "--events", "--min-event-sync-interval=1s", "--metrics-address=" + metrics,
-		},
-		Ready: httpReady(plainClient, "http://"+metrics+"/healthz"), stage: stageController,
 	})
 }

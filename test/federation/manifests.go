@@ -197,6 +197,15 @@ func objectsOf(file string, values map[string]string) ([]*unstructured.Unstructu
 	return objects, nil
 }
 
+// applyText applies objects in YAML.
+func (p *plane) applyText(ctx context.Context, text string) error {
+	objects, err := decode([]byte(text))
+	if err != nil {
+		return err
+	}
+	return p.apply(ctx, objects...)
+}
+
 // applyFile applies the objects of an embedded file.
 func (p *plane) applyFile(ctx context.Context, file string, values map[string]string) error {
 	objects, err := objectsOf(file, values)

@@ -7,6 +7,7 @@ package pages
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 
@@ -45,6 +46,41 @@ func Read(path string) (*Page, error) {
 		return nil, err
 	}
 	return parse(path, source), nil
+}
+
+// Example returns the code block of a page that contains a text.
+func Example(path, contains string) (string, error) {
+	source, err := os.ReadFile(path) //nolint:gosec // The page is one of the repository.
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	root := goldmark.New().Parser().Parse(text.NewReader(source))
+	// The walker returns no error.
+	_ = ast.Walk(root, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if block, isCode := node.(*ast.FencedCodeBlock); isCode && entering {
+			if content := string(block.Lines().Value(source)); strings.Contains(content, contains) {
+				found = append(found, content)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	if len(found) != 1 {
+		return "", fmt.Errorf("%s has %d code blocks with %q, want one", path, len(found), contains)
+	}
+	return found[0], nil
+}
+
+// Section returns a page with the blocks below a heading alone, which are all run, with words of the page replaced.
+func (p *Page) Section(heading string, replace *strings.Replacer) *Page {
+	result := &Page{Path: p.Path}
+	for _, block := range p.Blocks {
+		if block.Heading == heading {
+			block.NotRun, block.Commands = "", replace.Replace(block.Commands)
+			result.Blocks = append(result.Blocks, block)
+		}
+	}
+	return result
 }
 
 func parse(path string, source []byte) *Page {

@@ -294,15 +294,21 @@ func (b *Builder) GatewayAPIFolder(ctx context.Context) (string, error) {
 	return filepath.Join(folder, "config", "crd", "standard"), err
 }
 
+// ExternalDNSChart returns the folder of the chart of external-dns, in the module cache.
+func (b *Builder) ExternalDNSChart(ctx context.Context) (string, error) {
+	folder, err := b.moduleFolder(ctx, ExternalDNS, "sigs.k8s.io/external-dns")
+	return filepath.Join(folder, "charts", "external-dns"), err
+}
+
 // moduleFolder returns the folder of a module, in the version of a module of hack/tools.
 func (b *Builder) moduleFolder(ctx context.Context, of, path string) (string, error) {
 	downloaded, err := output(ctx, b.module(of), "mod", "download", "-json", path)
 	if err != nil {
-		return "", fmt.Errorf("find the CRDs of %s: %w", path, err)
+		return "", fmt.Errorf("find the files of %s: %w", path, err)
 	}
 	var module struct{ Dir string }
 	if err := json.Unmarshal([]byte(downloaded), &module); err != nil {
-		return "", fmt.Errorf("find the CRDs of %s: %w", path, err)
+		return "", fmt.Errorf("find the files of %s: %w", path, err)
 	}
 	return module.Dir, nil
 }
