@@ -11,16 +11,16 @@ Feature: A part that is down for a moment stops, moves and renames nothing
     When the consumer creates Workload "web" of 1 in LAX, MIA with container {"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
     And the consumer patches workload "web" with {"spec":{"service":{"exposure":"LoadBalancer","ports":[{"port":80,"targetPort":"http"}]}}}
     Then Workload "web" becomes available with 2 ready Instances
-    And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "lax, mia"
+    And name "web-${namespace}-${project}.apps.example.com" has the addresses of cells "lax, mia"
     And instance "web-main-lax-0" in cell "lax" exists
     And instance "web-main-mia-0" in cell "mia" exists
-    When a client sends a request to name "web.${namespace}.${project}.apps.example.com" every 50 ms
+    When a client sends a request to name "web-${namespace}-${project}.apps.example.com" every 50 ms
     And <away>
     And 60 seconds pass
-    Then name "web.${namespace}.${project}.apps.example.com" still has the addresses of cells "lax, mia"
+    Then name "web-${namespace}-${project}.apps.example.com" still has the addresses of cells "lax, mia"
     When <back>
     Then Workload "web" becomes available with 2 ready Instances
-    And name "web.${namespace}.${project}.apps.example.com" still has the addresses of cells "lax, mia"
+    And name "web-${namespace}-${project}.apps.example.com" still has the addresses of cells "lax, mia"
     And instance "web-main-lax-0" in cell "lax" was not replaced
     And instance "web-main-mia-0" in cell "mia" was not replaced
     And the client has sent at least 500 requests, and none has failed
@@ -41,9 +41,9 @@ Feature: A part that is down for a moment stops, moves and renames nothing
     When the consumer creates Workload "web" of 1 in LAX, MIA with container {"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
     And the consumer patches workload "web" with {"spec":{"service":{"exposure":"LoadBalancer","ports":[{"port":80,"targetPort":"http"}]}}}
     Then Workload "web" becomes available with 2 ready Instances
-    And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "lax, mia"
+    And name "web-${namespace}-${project}.apps.example.com" has the addresses of cells "lax, mia"
     And instance "web-main-lax-0" in cell "lax" exists
-    When a client sends a request to name "web.${namespace}.${project}.apps.example.com" every 50 ms
+    When a client sends a request to name "web-${namespace}-${project}.apps.example.com" every 50 ms
     # The operator's own policy stops the agent.
     And an operator creates on the hub
       """
@@ -62,10 +62,10 @@ Feature: A part that is down for a moment stops, moves and renames nothing
     Then cluster "lax" on the hub has condition ComputeAgentReady False
     When 60 seconds pass
     Then cluster "lax" on the hub still has condition ComputeAgentReady False
-    And name "web.${namespace}.${project}.apps.example.com" still has the addresses of cells "lax, mia"
+    And name "web-${namespace}-${project}.apps.example.com" still has the addresses of cells "lax, mia"
     And workload "web" still has "status.endpoints[*].serving" "true true"
     And instance "web-main-lax-0" in cell "lax" was not replaced
     When an operator deletes clusteroverridepolicy "away-${hubNamespace}" on the hub
     Then cluster "lax" on the hub has condition ComputeAgentReady True
-    And name "web.${namespace}.${project}.apps.example.com" still has the addresses of cells "lax, mia"
+    And name "web-${namespace}-${project}.apps.example.com" still has the addresses of cells "lax, mia"
     And the client has sent at least 500 requests, and none has failed

@@ -30,7 +30,7 @@ const (
 
 // NamesPattern and NamesTTL are the add-on's settings for the DNS names of exposed Workloads.
 const (
-	NamesPattern = "{workload}.{namespace}.{project}.apps.example.com"
+	NamesPattern = "{workload}-{namespace}-{project}.apps.example.com"
 	NamesTTL     = 2 * time.Second
 )
 

@@ -34,8 +34,8 @@ func TestValuesOfExternalDNS(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"--source=crd", "--policy=sync", "--registry=txt", "--txt-owner-id=hub-1", "--interval=10s", "--events", "--domain-filter=apps.example.com",
-		"--provider=aws", "--kubeconfig=/etc/hub/kubeconfig", "--namespace=karmada-system",
+		"--source=crd", "--policy=sync", "--registry=txt", "--txt-owner-id=hub-1", "--interval=10s", "--events",
+		"--domain-filter=apps.example.com", "--provider=aws", "--kubeconfig=/etc/hub/kubeconfig", "--namespace=karmada-system",
 	} {
 		if !slices.Contains(args, want) {
 			t.Errorf("%s is missing in %q", want, args)
@@ -178,7 +178,8 @@ const patienceOfZone = 2 * time.Minute
 // want waits until a name has these addresses.
 func (z *zone) want(name string, addresses ...string) {
 	z.t.Helper()
-	if err := Await(z.t.Context(), readyInterval, patienceOfZone, func(ctx context.Context) error { return z.has(ctx, name, addresses...) }); err != nil {
+	has := func(ctx context.Context) error { return z.has(ctx, name, addresses...) }
+	if err := Await(z.t.Context(), readyInterval, patienceOfZone, has); err != nil {
 		z.t.Error(err)
 	}
 }
@@ -206,7 +207,7 @@ func (z *zone) remove(hub, name string) {
 	}
 }
 
-// TestTwoHubsInOneZone: with an owner of its own, a hub leaves the records of another one alone, and the records that nobody owns. A name
+// TestTwoHubsInOneZone: with an owner of its own, a hub leaves the records of another one alone, and the records without an owner. A name
 // that both want stays with the first one. A name that is deleted leaves the zone.
 func TestTwoHubsInOneZone(t *testing.T) {
 	z := newZone(t)

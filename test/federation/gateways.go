@@ -5,10 +5,14 @@ package federation
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,17 +22,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/test/federation/node"
+	"github.com/karmada-compute/karmada-compute/test/pages"
 	"github.com/karmada-compute/karmada-compute/testenv/tools"
 )
 
 // gatewayUser is the name of the controller of Gateways: of its processes, its user in cells and its GatewayClass.
 const gatewayUser = "traefik"
 
-// The Gateway of a cell, and the port that its clients connect to.
+// gatewayPage has the Gateway of a cell with its certificate and its settings on the hub, below gatewayHeading.
 const (
-	gatewayNamespace = "gateways"
+	gatewayPage    = "docs/how-to/addresses.md"
+	gatewayHeading = "At a Gateway"
+)
+
+// What the page names: the Gateway, the ports of its listeners, and the file of the certificate, which clients trust.
+const (
+	gatewayNamespace = "infra"
 	gatewayName      = "public"
-	gatewayPort      = 80
+	plainPort        = 80
+	tlsPort          = 443
+	certificateFile  = "apps.crt"
 )
 
 var (
@@ -36,30 +49,86 @@ var (
 	reviewResource  = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "subjectaccessreviews"}
 )
 
-// StartGateway starts a controller of the Gateway API for a cell with load balancers, and returns the address of the Gateway. It is
-// within the range of the load balancers, so that the cell may report it. Without nodes that run containers, it has no Pods to reach.
-func (f *Federation) StartGateway(ctx context.Context, name, within string) (string, error) {
+// Gateway is a Gateway of a cell, as the documentation has it.
+type Gateway struct {
+	// Address of the Gateway.
+	Address string
+	// Trusted are the certificates that its clients trust.
+	Trusted *x509.CertPool
+	// folder has the files that the commands have written.
+	folder string
+}
+
+// StartGateway starts a controller of the Gateway API for a cell with load balancers, and runs the commands with which operators
+// create the Gateway. Its address is within the range of the load balancers, so that the cell may report it. Without nodes that run
+// containers, it has no Pods to reach.
+func (f *Federation) StartGateway(ctx context.Context, name, within string) (*Gateway, error) {
 	at, err := GatewayAddress(within)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	client, err := f.plane(planeCell + name)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if err := f.applyGateway(ctx, client); err != nil {
-		return "", err
+	if err := f.applyGatewayAPI(ctx, client); err != nil {
+		return nil, err
 	}
-	if err := f.startGatewayController(ctx, name, at); err != nil {
-		return "", err
+	kubeconfig, err := f.Kubeconfig(planeCell+name, gatewayUser)
+	if err != nil {
+		return nil, err
 	}
-	if err := await(ctx, readyInterval, client.gatewayProgrammed); err != nil {
-		return "", err
+	if err := f.startGatewayController(ctx, GatewayProcess(name), kubeconfig, at); err != nil {
+		return nil, err
 	}
-	return at, f.configureBalancers(ctx, name, map[string]any{
-		"addresses": []string{within},
-		"gateway":   map[string]any{"namespace": gatewayNamespace, "name": gatewayName, "port": gatewayPort, "listeners": []string{"http"}},
-	})
+	environment, err := f.kubeconfigs(map[string]access{"HUB": {planeHub, Admin}, "CELL": {planeCell + name, Admin}})
+	if err != nil {
+		return nil, err
+	}
+	gateway, err := f.createGateway(ctx, environment, strings.NewReplacer("dfw-1", name, "203.0.113.7/32", within))
+	if err != nil {
+		return nil, err
+	}
+	gateway.Address = at
+	return gateway, await(ctx, readyInterval, client.gatewayProgrammed)
+}
+
+// createGateway runs the commands of the documentation that create the Gateway, with the names and addresses of this cell.
+func (f *Federation) createGateway(ctx context.Context, environment map[string]string, replace *strings.Replacer) (*Gateway, error) {
+	if _, err := exec.LookPath("openssl"); err != nil {
+		return nil, fmt.Errorf("the certificate of a Gateway: %w", err)
+	}
+	if err := f.buildOwn(ctx, "./hack/kubectl"); err != nil {
+		return nil, err
+	}
+	page, err := pages.Read(filepath.Join(f.state.Repository, gatewayPage))
+	if err != nil {
+		return nil, err
+	}
+	section := page.Section(gatewayHeading, replace)
+	// The last block sends requests.
+	section.Blocks = section.Blocks[:max(0, len(section.Blocks)-1)]
+	folder, err := os.MkdirTemp(f.folder, "gateway-")
+	if err != nil {
+		return nil, err
+	}
+	environment["PATH"] = f.binFolder() + string(os.PathListSeparator) + os.Getenv("PATH")
+	shell, err := pages.NewShell(ctx, folder, environment)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(section.Run(ctx, shell, nil, nil), shell.Close()); err != nil {
+		return nil, err
+	}
+	certificate, err := os.ReadFile(filepath.Join(folder, certificateFile))
+	if err != nil {
+		return nil, err
+	}
+	gateway := &Gateway{Trusted: x509.NewCertPool(), folder: folder}
+	if !gateway.Trusted.AppendCertsFromPEM(certificate) {
+		return nil, fmt.Errorf("%s: %s has no certificate", gatewayPage, certificateFile)
+	}
+	return gateway, nil
 }
 
 // GatewayAddress returns the address of the Gateway of a cell in the range of its load balancers: the last one, which no Service
@@ -76,8 +145,8 @@ func GatewayAddress(within string) (string, error) {
 	return last.String(), nil
 }
 
-// applyGateway installs the Gateway API, a Gateway, and the rights of its controller.
-func (f *Federation) applyGateway(ctx context.Context, cell *plane) error {
+// applyGatewayAPI installs the Gateway API, and the class and the rights of a controller.
+func (f *Federation) applyGatewayAPI(ctx context.Context, cell *plane) error {
 	folder, err := f.builder().GatewayAPIFolder(ctx)
 	if err != nil {
 		return err
@@ -95,16 +164,12 @@ func (f *Federation) applyGateway(ctx context.Context, cell *plane) error {
 	if err := cell.applyCRDs(ctx, crds); err != nil {
 		return err
 	}
-	return cell.applyGatewayObjects(ctx, "update")
+	return cell.applyGatewayRights(ctx, "update")
 }
 
-// applyGatewayObjects applies the Gateway and the rights of its controller, which may do this with a status.
-func (p *plane) applyGatewayObjects(ctx context.Context, statusVerb string) error {
-	_, domain, _ := strings.Cut(NamesPattern, "{project}.")
-	return p.applyFile(ctx, "gateway.yaml", map[string]string{
-		"user": gatewayUser, "namespace": gatewayNamespace, "name": gatewayName, "port": fmt.Sprint(gatewayPort), "hostname": "*." + domain,
-		"statusVerb": statusVerb,
-	})
+// applyGatewayRights applies the class and the rights of the controller, which may do this with a status.
+func (p *plane) applyGatewayRights(ctx context.Context, statusVerb string) error {
+	return p.applyFile(ctx, "gateway.yaml", map[string]string{"user": gatewayUser, "statusVerb": statusVerb})
 }
 
 // WithholdGatewayAddress leaves the Gateway of a cell without an address in its status, and its controller without the right to
@@ -116,7 +181,7 @@ func (f *Federation) WithholdGatewayAddress(ctx context.Context, cell string) (b
 	}
 	gateways := client.dynamic.Resource(gatewayResource).Namespace(gatewayNamespace)
 	back = func(ctx context.Context) error {
-		if err := client.applyGatewayObjects(ctx, "update"); err != nil {
+		if err := client.applyGatewayRights(ctx, "update"); err != nil {
 			return err
 		}
 		return await(ctx, readyInterval, func(ctx context.Context) error {
@@ -126,7 +191,7 @@ func (f *Federation) WithholdGatewayAddress(ctx context.Context, cell string) (b
 			return errors.Join(err, client.gatewayProgrammed(ctx))
 		})
 	}
-	if err := client.applyGatewayObjects(ctx, "get"); err != nil {
+	if err := client.applyGatewayRights(ctx, "get"); err != nil {
 		return back, err
 	}
 	return back, await(ctx, readyInterval, func(ctx context.Context) error {
@@ -157,12 +222,8 @@ func (p *plane) mayNotWriteStatus(ctx context.Context) error {
 
 // startGatewayController starts the controller, which is the proxy too. It reads the Gateways of the cell, and sends requests to
 // the Pods that are Ready.
-func (f *Federation) startGatewayController(ctx context.Context, cell, at string) error {
+func (f *Federation) startGatewayController(ctx context.Context, process, kubeconfig, at string) error {
 	built, err := f.builder().Build(ctx, tools.Traefik)
-	if err != nil {
-		return err
-	}
-	kubeconfig, err := f.Kubeconfig(planeCell+cell, gatewayUser)
 	if err != nil {
 		return err
 	}
@@ -176,12 +237,13 @@ func (f *Federation) startGatewayController(ctx context.Context, cell, at string
 	}
 	health := address(ports[0])
 	return f.start(ctx, Process{
-		Name: GatewayProcess(cell), Path: built[tools.Traefik],
+		Name: process, Path: built[tools.Traefik],
 		// In a Pod it would take its account.
 		Env: []string{"KUBECONFIG=" + kubeconfig, "KUBERNETES_SERVICE_HOST="},
 		Args: []string{
 			"--providers.kubernetesgateway=true", "--providers.kubernetesgateway.statusaddress.ip=" + at,
-			"--entrypoints.web.address=" + net.JoinHostPort(local, fmt.Sprint(gatewayPort)),
+			"--entrypoints.web.address=" + net.JoinHostPort(local, fmt.Sprint(plainPort)),
+			"--entrypoints.websecure.address=" + net.JoinHostPort(local, fmt.Sprint(tlsPort)),
 			"--entrypoints.health.address=" + health, "--ping=true", "--ping.entrypoint=health",
 			"--global.checknewversion=false", "--global.sendanonymoususage=false", "--log.level=INFO", "--log.nocolor=true",
 		},

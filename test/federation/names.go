@@ -5,12 +5,14 @@ package federation
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,8 +27,9 @@ var ErrNoAddress = errors.New("the name has no address")
 type Names struct {
 	mu  sync.Mutex // guards what follows
 	dns *DNS
-	// ranges are the addresses of the load balancers, and gateways the address of the Gateway, by cell.
-	ranges, gateways map[string]string
+	// ranges are the addresses of the load balancers, and gateways the Gateways, by cell.
+	ranges   map[string]string
+	gateways map[string]*Gateway
 	// served are the cells with a DNS server for their Services.
 	served []string
 }
@@ -40,7 +43,7 @@ func (n *Names) Start(ctx context.Context, f *Federation, cells []string) error 
 		if err != nil {
 			return err
 		}
-		n.dns, n.ranges, n.gateways = dns, map[string]string{}, map[string]string{}
+		n.dns, n.ranges, n.gateways = dns, map[string]string{}, map[string]*Gateway{}
 	}
 	// It ends when the hub's API server does not answer. In a cluster, a kubelet starts it again.
 	if err := f.StartAgain(ctx, externalDNS); err != nil {
@@ -64,14 +67,14 @@ func (n *Names) StartGateways(ctx context.Context, f *Federation, cells []string
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, cell := range cells {
-		if n.gateways[cell] != "" {
+		if n.gateways[cell] != nil {
 			continue
 		}
-		at, err := f.StartGateway(ctx, cell, n.ranges[cell])
+		gateway, err := f.StartGateway(ctx, cell, n.ranges[cell])
 		if err != nil {
 			return err
 		}
-		n.gateways[cell] = at
+		n.gateways[cell] = gateway
 	}
 	return nil
 }
@@ -129,7 +132,22 @@ func (n *Names) CellOf(address netip.Addr) string {
 func (n *Names) Gateway(cell string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.gateways[cell]
+	if n.gateways[cell] == nil {
+		return ""
+	}
+	return n.gateways[cell].Address
+}
+
+// gatewayAt returns the Gateway with an address; nil: it is the one of a load balancer.
+func (n *Names) gatewayAt(address netip.Addr) *Gateway {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, gateway := range n.gateways {
+		if gateway.Address == address.String() {
+			return gateway
+		}
+	}
+	return nil
 }
 
 // Request resolves a name, and sends request number to one of its addresses in turn.
@@ -141,7 +159,58 @@ func (n *Names) Request(ctx context.Context, name string, number int) error {
 	if len(addresses) == 0 {
 		return fmt.Errorf("%s: %w", name, ErrNoAddress)
 	}
-	return RequestAt(ctx, name, addresses[number%len(addresses)])
+	return n.RequestAt(ctx, name, addresses[number%len(addresses)])
+}
+
+// RequestAt sends a request for a name to an address of it, by TLS if it is a Gateway's.
+func (n *Names) RequestAt(ctx context.Context, name string, address netip.Addr) error {
+	if gateway := n.gatewayAt(address); gateway != nil {
+		_, err := gateway.Get(ctx, "https", name)
+		return err
+	}
+	return RequestAt(ctx, name, address)
+}
+
+// IsRedirected returns an error unless the Gateway of a name redirects requests in clear text to TLS.
+func (n *Names) IsRedirected(ctx context.Context, name string) error {
+	addresses, err := n.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, address := range addresses {
+		gateway := n.gatewayAt(address)
+		if gateway == nil {
+			return fmt.Errorf("%s has address %s, which is not a Gateway's", name, address)
+		}
+		location, err := gateway.Get(ctx, "http", name)
+		if err != nil || !strings.HasPrefix(location, "https://"+name) {
+			return errors.Join(fmt.Errorf("a request for %s in clear text leads to %q", name, location), err)
+		}
+	}
+	return nil
+}
+
+// Get sends a request for a name to the Gateway, in clear text or by TLS, as its clients do. A redirect is not followed: location is
+// where it leads.
+func (g *Gateway) Get(ctx context.Context, scheme, name string) (location string, err error) {
+	local, err := node.Local(g.Address)
+	if err != nil {
+		return "", err
+	}
+	client := &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: g.Trusted, MinVersion: tls.VersionTLS12},
+			DialContext: func(ctx context.Context, network, at string) (net.Conn, error) {
+				_, port, err := net.SplitHostPort(at)
+				if err != nil {
+					return nil, err
+				}
+				return (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(local, port))
+			},
+		},
+	}
+	return get(ctx, client, scheme+"://"+name+"/", name)
 }
 
 // RequestAt sends a request for a name to an address of it.
@@ -150,22 +219,30 @@ func RequestAt(ctx context.Context, name string, address netip.Addr) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+local+"/", http.NoBody)
-	if err != nil {
-		return err
-	}
-	// A Gateway is shared: it finds the Workload by the name.
-	request.Host = name
-	response, err := fresh.Do(request)
-	if err != nil {
+	if _, err := get(ctx, fresh, "http://"+local+"/", name); err != nil {
 		return fmt.Errorf("request to %s at %s: %w", name, address, err)
 	}
-	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
-		return errors.Join(fmt.Errorf("request to %s at %s: %s", name, address, response.Status), err)
-	}
 	return nil
+}
+
+// get sends a request for a host. It fails unless the answer is 200, or a redirect.
+func get(ctx context.Context, client *http.Client, url, host string) (location string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	request.Host = host
+	response, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	location = response.Header.Get("Location")
+	if err := response.Body.Close(); err != nil || location == "" && response.StatusCode != http.StatusOK {
+		return "", errors.Join(fmt.Errorf("request to %s: %s", url, response.Status), err)
+	}
+	return location, nil
 }
 
 // nameTimeout is how long a busy machine may take for one request.

@@ -168,7 +168,7 @@ func (s *Silence) request(ctx context.Context, n int) error {
 	}
 	if err == nil && s.Containers {
 		address := addresses[turn%len(addresses)]
-		cell, err = s.names.CellOf(address), federation.RequestAt(ctx, s.nameOf(workload), address)
+		cell, err = s.names.CellOf(address), s.names.RequestAt(ctx, s.nameOf(workload), address)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.observer.failed(cell, err)

@@ -42,6 +42,10 @@ func Register(sc world.Sentences) {
 		s := from(ctx)
 		return world.Eventually(ctx, func(ctx context.Context) error { return s.isAtGateway(ctx, s.Expand(name), cell) })
 	})
+	sc.Step(`^a request in clear text for name "([^"]*)" is redirected to TLS$`, func(ctx context.Context, name string) error {
+		s := from(ctx)
+		return s.names().IsRedirected(ctx, s.Expand(name))
+	})
 	sc.Step(`^name "([^"]*)" still has the addresses of cells "([^"]*)"$`, func(ctx context.Context, name, cells string) error {
 		s := from(ctx)
 		return s.answers(ctx, s.Expand(name), world.SplitNames(cells))
