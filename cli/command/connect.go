@@ -11,6 +11,7 @@ import (
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -113,6 +114,7 @@ var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 	version(workv1alpha1.GroupVersion):    {"Work": meta.RESTScopeNamespace},
 	version(workv1alpha2.GroupVersion):    {"ResourceBinding": meta.RESTScopeNamespace},
 	version(clusterv1alpha1.GroupVersion): {"Cluster": meta.RESTScopeRoot},
+	version(policyv1alpha1.GroupVersion):  {"PropagationPolicy": meta.RESTScopeNamespace, "OverridePolicy": meta.RESTScopeNamespace},
 	view.LocationBindings.GroupVersion():  {view.LocationBindings.Kind: meta.RESTScopeRoot},
 	miloProjects:                          {"Project": meta.RESTScopeRoot},
 	reasons.RecordKind.GroupVersion():     {reasons.RecordKind.Kind: meta.RESTScopeNamespace},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,8 +22,8 @@ import (
 // hubNamespaceForm is the form of the names of hub namespaces.
 var hubNamespaceForm = regexp.MustCompile(`^ns-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// foreignKinds are the kinds by which others use Karmada in a namespace.
-var foreignKinds = []schema.GroupVersionKind{
+// ForeignKinds are the kinds by which others use Karmada in a namespace. It is never written to.
+var ForeignKinds = []schema.GroupVersionKind{
 	{Group: "policy.karmada.io", Version: "v1alpha1", Kind: "PropagationPolicy"},
 	{Group: "policy.karmada.io", Version: "v1alpha1", Kind: "OverridePolicy"},
 	{Group: "work.karmada.io", Version: "v1alpha2", Kind: "ResourceBinding"},
@@ -42,11 +43,11 @@ func ForeignObjects(ctx context.Context, hub client.Reader) ([]string, error) {
 		projects[namespaces.Items[i].Name] = true
 	}
 	var foreign []string
-	for _, kind := range foreignKinds {
+	for _, kind := range ForeignKinds {
 		objects := &metav1.PartialObjectMetadataList{}
 		objects.SetGroupVersionKind(kind)
 		if err := hub.List(ctx, objects); err != nil {
-			if meta.IsNoMatchError(err) {
+			if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 				continue
 			}
 			return nil, fmt.Errorf("list the hub's objects of kind %s: %w", kind.Kind, err)
