@@ -343,7 +343,7 @@ const eventClock = "NodeClockOff"
 // inCrashLoop are reasons of Ready that change every few seconds while containers restart.
 var inCrashLoop = []string{v1alpha.ReasonInstanceCrashing, v1alpha.ReasonOOMKilled, v1alpha.ReasonProbeFailing}
 
-// isRecorded reports whether a reason of Ready is recorded as an Event: somebody must act on it at once.
+// isRecorded reports whether a reason of Ready is recorded as an Event: it requires an action at once.
 func isRecorded(reason string) bool {
 	remedy, known := reasons.Of(v1alpha.ConditionReady, reason)
 	return known && remedy.Rank == reasons.RankCause && remedy.Normal == 0 && !slices.Contains(inCrashLoop, reason)

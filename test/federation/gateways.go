@@ -173,7 +173,7 @@ func (p *plane) applyGatewayRights(ctx context.Context, statusVerb string) error
 }
 
 // WithholdGatewayAddress leaves the Gateway of a cell without an address in its status, and its controller without the right to
-// write it. The Gateway continues to serve. What is returned gives both back.
+// write it. The Gateway continues to serve. The function that is returned gives both back.
 func (f *Federation) WithholdGatewayAddress(ctx context.Context, cell string) (back func(context.Context) error, err error) {
 	client, err := f.plane(planeCell + cell)
 	if err != nil {

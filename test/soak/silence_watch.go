@@ -53,7 +53,7 @@ type failure struct {
 // nameChange is an address that a name has lost, or got, since the silence began. Each is noted once.
 type nameChange struct {
 	at time.Duration
-	// source is what says it, of which name.
+	// source names the server or the object, and the Workload.
 	source, address, cell string
 	lost                  bool
 }
