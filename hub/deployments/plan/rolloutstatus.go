@@ -147,7 +147,8 @@ func (s *summary) degraded(rollout *v1alpha.WorkloadRolloutStatus, available, pr
 		found = s.reported()
 	}
 	if found.reason != "" {
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, found.reason, reasons.Shorten(found.message, maxRolloutMessage)
+		condition.Status, condition.Reason = metav1.ConditionTrue, found.reason
+		condition.Message = reasons.Shorten(found.message, maxRolloutMessage)
 	}
 	return condition, nil
 }

@@ -65,9 +65,9 @@ func (f *fixture) report(t *testing.T, name string, r report) {
 func TestDegraded(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ dfw, ord, want string }{
-		"all start":             {dfw: v1alpha.ReasonReplicasNotReady, ord: v1alpha.ReasonReplicasNotReady},
-		"one is broken":         {dfw: v1alpha.ReasonReplicasNotReady, ord: v1alpha.ReasonImageUnavailable, want: "ImageUnavailable: ORD: of ord"},
-		"two are, one urgently": {dfw: v1alpha.ReasonUnschedulable, ord: v1alpha.ReasonCellQuotaExceeded, want: "CellQuotaExceeded: ORD: of ord"},
+		"all start":         {dfw: v1alpha.ReasonReplicasNotReady, ord: v1alpha.ReasonReplicasNotReady},
+		"one is broken":     {dfw: v1alpha.ReasonReplicasNotReady, ord: v1alpha.ReasonImageUnavailable, want: "ImageUnavailable: ORD: of ord"},
+		"one more urgently": {dfw: v1alpha.ReasonUnschedulable, ord: v1alpha.ReasonCellQuotaExceeded, want: "CellQuotaExceeded: ORD: of ord"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
