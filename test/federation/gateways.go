@@ -53,6 +53,8 @@ var (
 type Gateway struct {
 	// Address of the Gateway.
 	Address string
+	// listens is the address of this machine at which it listens: its own one, or node.Local's where no route leads to that.
+	listens string
 	// Trusted are the certificates that its clients trust.
 	Trusted *x509.CertPool
 	// folder has the files that the commands have written.
@@ -63,7 +65,11 @@ type Gateway struct {
 // create the Gateway. Its address is within the range of the load balancers, so that the cell may report it. Without nodes that run
 // containers, it has no Pods to reach.
 func (f *Federation) StartGateway(ctx context.Context, name, within string) (*Gateway, error) {
-	at, err := GatewayAddress(within)
+	cell, err := f.cell(name)
+	if err != nil {
+		return nil, err
+	}
+	gateway, err := gatewayWithin(within, cell.Containers > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -78,57 +84,67 @@ func (f *Federation) StartGateway(ctx context.Context, name, within string) (*Ga
 	if err != nil {
 		return nil, err
 	}
-	if err := f.startGatewayController(ctx, GatewayProcess(name), kubeconfig, at); err != nil {
+	if err := f.startGatewayController(ctx, GatewayProcess(name), kubeconfig, gateway); err != nil {
 		return nil, err
 	}
 	environment, err := f.kubeconfigs(map[string]access{"HUB": {planeHub, Admin}, "CELL": {planeCell + name, Admin}})
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := f.createGateway(ctx, environment, strings.NewReplacer("dfw-1", name, "203.0.113.7/32", within))
-	if err != nil {
+	if err := f.createGateway(ctx, gateway, environment, strings.NewReplacer("dfw-1", name, "203.0.113.7/32", within)); err != nil {
 		return nil, err
 	}
-	gateway.Address = at
 	return gateway, await(ctx, readyInterval, client.gatewayProgrammed)
 }
 
+// gatewayWithin is a Gateway with an address in the range of the load balancers of a cell. reachable: the range leads to this machine.
+func gatewayWithin(within string, reachable bool) (*Gateway, error) {
+	at, err := GatewayAddress(within)
+	if err != nil || reachable {
+		return &Gateway{Address: at, listens: at}, err
+	}
+	local, err := node.Local(at)
+	return &Gateway{Address: at, listens: local}, err
+}
+
 // createGateway runs the commands of the documentation that create the Gateway, with the names and addresses of this cell.
-func (f *Federation) createGateway(ctx context.Context, environment map[string]string, replace *strings.Replacer) (*Gateway, error) {
+func (f *Federation) createGateway(
+	ctx context.Context, gateway *Gateway, environment map[string]string, replace *strings.Replacer,
+) error {
 	if _, err := exec.LookPath("openssl"); err != nil {
-		return nil, fmt.Errorf("the certificate of a Gateway: %w", err)
+		return fmt.Errorf("the certificate of a Gateway: %w", err)
 	}
 	if err := f.buildOwn(ctx, "./hack/kubectl"); err != nil {
-		return nil, err
+		return err
 	}
 	page, err := pages.Read(filepath.Join(f.state.Repository, gatewayPage))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	section := page.Section(gatewayHeading, replace)
 	// The last block sends requests.
 	section.Blocks = section.Blocks[:max(0, len(section.Blocks)-1)]
 	folder, err := os.MkdirTemp(f.folder, "gateway-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	environment["PATH"] = f.binFolder() + string(os.PathListSeparator) + os.Getenv("PATH")
 	shell, err := pages.NewShell(ctx, folder, environment)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := errors.Join(section.Run(ctx, shell, nil, nil), shell.Close()); err != nil {
-		return nil, err
+		return err
 	}
 	certificate, err := os.ReadFile(filepath.Join(folder, certificateFile))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	gateway := &Gateway{Trusted: x509.NewCertPool(), folder: folder}
+	gateway.Trusted, gateway.folder = x509.NewCertPool(), folder
 	if !gateway.Trusted.AppendCertsFromPEM(certificate) {
-		return nil, fmt.Errorf("%s: %s has no certificate", gatewayPage, certificateFile)
+		return fmt.Errorf("%s: %s has no certificate", gatewayPage, certificateFile)
 	}
-	return gateway, nil
+	return nil
 }
 
 // GatewayAddress returns the address of the Gateway of a cell in the range of its load balancers: the last one, which no Service
@@ -222,12 +238,8 @@ func (p *plane) mayNotWriteStatus(ctx context.Context) error {
 
 // startGatewayController starts the controller, which is the proxy too. It reads the Gateways of the cell, and sends requests to
 // the Pods that are Ready.
-func (f *Federation) startGatewayController(ctx context.Context, process, kubeconfig, at string) error {
+func (f *Federation) startGatewayController(ctx context.Context, process, kubeconfig string, gateway *Gateway) error {
 	built, err := f.builder().Build(ctx, tools.Traefik)
-	if err != nil {
-		return err
-	}
-	local, err := node.Local(at)
 	if err != nil {
 		return err
 	}
@@ -241,9 +253,9 @@ func (f *Federation) startGatewayController(ctx context.Context, process, kubeco
 		// In a Pod it would take its account.
 		Env: []string{"KUBECONFIG=" + kubeconfig, "KUBERNETES_SERVICE_HOST="},
 		Args: []string{
-			"--providers.kubernetesgateway=true", "--providers.kubernetesgateway.statusaddress.ip=" + at,
-			"--entrypoints.web.address=" + net.JoinHostPort(local, fmt.Sprint(plainPort)),
-			"--entrypoints.websecure.address=" + net.JoinHostPort(local, fmt.Sprint(tlsPort)),
+			"--providers.kubernetesgateway=true", "--providers.kubernetesgateway.statusaddress.ip=" + gateway.Address,
+			"--entrypoints.web.address=" + net.JoinHostPort(gateway.listens, fmt.Sprint(plainPort)),
+			"--entrypoints.websecure.address=" + net.JoinHostPort(gateway.listens, fmt.Sprint(tlsPort)),
 			"--entrypoints.health.address=" + health, "--ping=true", "--ping.entrypoint=health",
 			"--global.checknewversion=false", "--global.sendanonymoususage=false", "--log.level=INFO", "--log.nocolor=true",
 		},

@@ -20,7 +20,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/karmada-compute/karmada-compute/test/federation/node"
 	"github.com/karmada-compute/karmada-compute/test/pages"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/tools"
@@ -93,7 +92,7 @@ func TestTheGatewayOfThePage(t *testing.T) {
 		}
 	}
 	f, server, kubeconfig := newHub(t)
-	at := gatewayAddress(t, f)
+	gateway := ownGateway(t, f)
 	client, namespace, listener := serviceOfProcesses(t)
 	ctx := t.Context()
 	service := &corev1.Service{
@@ -112,16 +111,14 @@ func TestTheGatewayOfThePage(t *testing.T) {
 		err = server.applyText(ctx, fmt.Sprintf(route, namespace))
 	}
 	if err == nil {
-		err = f.startGatewayController(ctx, "gateway", kubeconfig, at)
+		err = f.startGatewayController(ctx, "gateway", kubeconfig, gateway)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := f.createGateway(ctx, map[string]string{"HUB": kubeconfig, "CELL": kubeconfig}, strings.NewReplacer())
-	if err != nil {
+	if err := f.createGateway(ctx, gateway, map[string]string{"HUB": kubeconfig, "CELL": kubeconfig}, strings.NewReplacer()); err != nil {
 		t.Fatal(err)
 	}
-	gateway.Address = at
 	if err := await(ctx, readyInterval, server.gatewayProgrammed); err != nil {
 		t.Fatal(err)
 	}
@@ -145,29 +142,25 @@ func TestTheGatewayOfThePage(t *testing.T) {
 	runRequests(t, f, gateway)
 }
 
-// gatewayAddress is an address for a Gateway of this machine.
-func gatewayAddress(t *testing.T, f *Federation) string {
+// ownGateway is a Gateway that can listen at this machine.
+func ownGateway(t *testing.T, f *Federation) *Gateway {
 	t.Helper()
 	ports, err := reservePorts(f.folder, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := GatewayAddress(LoadBalancerRange(ports[0]).String())
+	gateway, err := gatewayWithin(LoadBalancerRange(ports[0]).String(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	local, err := node.Local(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trial, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort(local, fmt.Sprint(tlsPort)))
+	trial, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort(gateway.listens, fmt.Sprint(tlsPort)))
 	if err != nil {
 		t.Skip("only some users may listen on the ports of the page: ", err)
 	}
 	if err := trial.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return at
+	return gateway
 }
 
 // runRequests runs the requests of the page.
@@ -177,11 +170,7 @@ func runRequests(t *testing.T, f *Federation, gateway *Gateway) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	local, err := node.Local(gateway.Address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	section := page.Section(gatewayHeading, strings.NewReplacer("203.0.113.7", local))
+	section := page.Section(gatewayHeading, strings.NewReplacer("203.0.113.7", gateway.listens))
 	section.Blocks = section.Blocks[len(section.Blocks)-1:]
 	shell, err := pages.NewShell(t.Context(), gateway.folder, nil)
 	if err != nil {

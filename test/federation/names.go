@@ -193,10 +193,6 @@ func (n *Names) IsRedirected(ctx context.Context, name string) error {
 // Get sends a request for a name to the Gateway, in clear text or by TLS, as its clients do. A redirect is not followed: location is
 // where it leads.
 func (g *Gateway) Get(ctx context.Context, scheme, name string) (location string, err error) {
-	local, err := node.Local(g.Address)
-	if err != nil {
-		return "", err
-	}
 	client := &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -206,7 +202,7 @@ func (g *Gateway) Get(ctx context.Context, scheme, name string) (location string
 				if err != nil {
 					return nil, err
 				}
-				return (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(local, port))
+				return (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(g.listens, port))
 			},
 		},
 	}
