@@ -135,8 +135,15 @@ func TestTheGatewayOfThePage(t *testing.T) {
 		t.Errorf("a name with two labels before the domain: %v", err)
 	}
 	for _, named := range []string{name, "shop.shop.apps.example.com"} {
-		if location, err := gateway.Get(ctx, "http", named); err != nil || !strings.HasPrefix(location, "https://"+named) {
-			t.Errorf("%s in clear text leads to %q: %v", named, location, err)
+		// The controller may learn of the route that redirects last.
+		if err := Await(ctx, readyInterval, time.Minute, func(ctx context.Context) error {
+			location, err := gateway.Get(ctx, "http", named)
+			if err == nil && !strings.HasPrefix(location, "https://"+named) {
+				err = fmt.Errorf("%s in clear text leads to %q", named, location)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
 		}
 	}
 	runRequests(t, f, gateway)
