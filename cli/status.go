@@ -72,23 +72,22 @@ const mostRepaired = 10
 func (c *commands) printStatus(f *view.Federation, refused []string) error {
 	now := c.Clock.Now()
 	ago := func(at metav1.Time) string { return duration.HumanDuration(now.Sub(at.Time)) }
+	var lines []string
+	for _, fault := range f.Faults {
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", fault.Subject, fault.Reason, reasons.Clean(fault.Message)), "  -> "+fault.Do, "")
+	}
 	rows := [][]string{{"REPLICA", "RUNNING", "RENEWED", "SHARDS", "PROJECTS"}}
 	for _, r := range f.Replicas {
 		rows = append(rows, []string{r.Name, yes(r.Running), ago(r.Renewed), strconv.Itoa(r.Shards), strconv.Itoa(len(r.Projects))})
 	}
-	lines := append(terminal.Align(rows), "")
+	lines = append(append(lines, terminal.Align(rows)...), "")
 	rows = [][]string{{"CELL", "CITY", "READY", "AGENT", "DEPLOYMENTS", "BEHIND"}}
-	var findings []string
 	for _, cell := range f.Cells {
 		rows = append(rows, []string{
 			cell.Name, cell.City, yes(cell.Ready), cell.Agent, strconv.Itoa(cell.Deployments), strconv.Itoa(cell.Behind),
 		})
-		if cell.Finding != nil {
-			what := fmt.Sprintf("%s: %s: %s", cell.Name, cell.Finding.Reason, reasons.Clean(cell.Finding.Message))
-			findings = append(findings, what, "  -> "+cell.Finding.Do)
-		}
 	}
-	lines = append(append(append(lines, terminal.Align(rows)...), findings...), "")
+	lines = append(append(lines, terminal.Align(rows)...), "")
 	rows = [][]string{{"CITY", "CELLS READY", "DEPLOYMENTS", "INSTANCES READY"}}
 	for _, city := range f.Cities {
 		rows = append(rows, []string{
@@ -97,9 +96,6 @@ func (c *commands) printStatus(f *view.Federation, refused []string) error {
 		})
 	}
 	lines = append(lines, terminal.Align(rows)...)
-	if f.Names != nil {
-		lines = append(lines, "", fmt.Sprintf("names: %s: %s", f.Names.Reason, reasons.Clean(f.Names.Message)), "  -> "+f.Names.Do)
-	}
 	if len(f.Repaired) > 0 {
 		rows = [][]string{{"REPAIRED", "NAMESPACE", "NAME", "AGO"}}
 		for _, m := range f.Repaired[:min(mostRepaired, len(f.Repaired))] {

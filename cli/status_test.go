@@ -100,6 +100,13 @@ func TestStatus(t *testing.T) {
 	f.update(binding)
 	cluster.Status.Conditions[1] = is(v1alpha.ConditionComputeAgentReady, metav1.ConditionTrue, v1alpha.ReasonAgentReady, "")
 	f.update(cluster)
+	status(exitNotReady, cell+" DFW True AgentReady 1 0", "b: ReplicaNotRunning: the replica has not renewed its Lease for 60s", "-> Check the Pods")
+	late := &coordinationv1.Lease{}
+	planes.Get(t, f.Planes, f.Namespace.Name, v1alpha.LeaseReplicaPrefix+"b", late)
+	late.Spec.RenewTime = &metav1.MicroTime{Time: now}
+	if err := f.Client.Update(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
 	status(0, cell+" DFW True AgentReady 1 0")
 	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.replicas[0].projects}"), 0,
 		string(planes.ProjectName))
@@ -207,7 +214,7 @@ func TestStatusOfNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hub.Clusters = nil
+		hub.Clusters, hub.Deployments = nil, nil
 		if got := view.Summarize(hub, later).Well(); got != isWell {
 			t.Errorf("well: %t, want %t", got, isWell)
 		}

@@ -26,8 +26,10 @@ type Federation struct {
 	Read time.Time `json:"read"`
 	// Problem is why the rest may be outdated, or missing.
 	Problem *Problem `json:"problem,omitempty"`
-	// Well: a replica runs, and all cells and their agents are ready.
-	Well     bool            `json:"well"`
+	// Well: there is no fault.
+	Well bool `json:"well"`
+	// Faults are the faults that require an action, the most important first.
+	Faults   []view.Fault    `json:"faults,omitempty"`
 	Replicas []Replica       `json:"replicas,omitempty"`
 	Cells    []view.Cell     `json:"cells,omitempty"`
 	Cities   []view.City     `json:"cities,omitempty"`
@@ -55,6 +57,10 @@ func FederationOf(f *view.Federation, warnings, hidden []string, now time.Time) 
 		result.Replicas = append(result.Replicas, Replica{
 			Name: r.Name, Running: r.Running, Renewed: r.Renewed, Shards: r.Shards, Projects: len(r.Projects),
 		})
+	}
+	for _, fault := range first(&result.Omitted, f.Faults, MostWarnings) {
+		fault.Message = view.Shortened(fault.Message)
+		result.Faults = append(result.Faults, fault)
 	}
 	var faulty, others []view.Cell
 	for _, cell := range f.Cells {

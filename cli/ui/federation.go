@@ -70,9 +70,6 @@ func (b *board) readFederation(ctx context.Context, namespace string) (*page.Fed
 // warningsOf returns the warnings of `karmadactl compute status`.
 func warningsOf(f *view.Federation, now time.Time) []string {
 	var result []string
-	if f.Names != nil {
-		result = append(result, reasons.Clean(f.Names.Message), "-> "+f.Names.Do)
-	}
 	if len(f.BroadBindings) > 0 {
 		result = append(result, reasons.Clean(reasons.AboutBroadBindings(f.BroadBindings)))
 	}

@@ -37,8 +37,8 @@ type Federation struct {
 	BroadBindings []string `json:"broadBindings,omitempty"`
 	// Warnings are about Clusters that give others more than they need, and about Karmada's objects of others in projects.
 	Warnings []string `json:"warnings,omitempty"`
-	// Names is the fault of the program that writes the DNS records of Workloads.
-	Names *Finding `json:"names,omitempty"`
+	// Faults are the faults that require an action, the most important first.
+	Faults []Fault `json:"faults,omitempty"`
 	// Evictions are the cells that Karmada empties, or would empty, because of taints.
 	Evictions []Eviction `json:"evictions,omitempty"`
 }
@@ -110,18 +110,8 @@ func Summarize(o *HubObjects, now time.Time) *Federation {
 		Replicas: replicas(o, now), Cells: cells(o, now), Cities: citiesOf(o), Repaired: repaired(o), BroadBindings: o.BroadBindings,
 		Warnings: warnings(o), Evictions: evictions(o),
 	}
-	if unread := reasons.AboutUnreadRecords(o.Records, now); unread != "" {
-		result.Names = findingOf(&metav1.Condition{
-			Type: v1alpha.ConditionNamesProgrammed, Reason: v1alpha.ReasonRecordMissing, Message: unread,
-		}, moment{now: now})
-	}
+	result.Faults = faults(o, result, now)
 	return result
-}
-
-// Well reports whether a replica runs, all cells and their agents are ready, and the DNS records follow.
-func (f *Federation) Well() bool {
-	return f.Names == nil && slices.ContainsFunc(f.Replicas, func(r Replica) bool { return r.Running }) &&
-		!slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Finding != nil })
 }
 
 // warnings returns the conditions of Clusters about the rights of others, also of Clusters without a city, and the objects of others.
@@ -227,6 +217,10 @@ func cells(o *HubObjects, now time.Time) []Cell {
 		}
 		if cell.Finding = clusterFinding(cluster, now); cell.Finding == nil && !cell.Ready {
 			cell.Finding = known(v1alpha.ReasonCellNotReady, "Karmada has not reported the state of the cell yet", moment{now: now})
+		}
+		nodes := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeNodesSchedulable)
+		if cell.Finding == nil && nodes != nil && nodes.Status == metav1.ConditionFalse {
+			cell.Finding = findingOf(nodes, moment{now: now})
 		}
 		cell.Deployments, cell.Behind = o.reportsOf(cell.Name)
 		cell.Inventory = o.inventoryOf(cell.Name)

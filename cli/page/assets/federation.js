@@ -15,8 +15,8 @@ export function federation(hub) {
       hub.omitted ? `; ${hub.omitted} rows are left out, `: '', hub.omitted ? el('code', null, 'karmadactl compute status') : null, hub.omitted ? ' has all' : ''),
     hub.problem ? el('p', { class: 'remedy' }, hub.problem.do) : null,
     hub.hidden?.length ? el('p', { class: 'quiet' }, `left out, since you may not read it: ${hub.hidden.join(', ')}`) : null,
+    (hub.faults ?? []).map(fault),
     (hub.warnings ?? []).map((warning) => el('p', { class: 'verdict busy' }, warning)),
-    (hub.cells ?? []).filter((cell) => cell.finding).map(fault),
     read ? tables(hub) : null,
   ];
 }
@@ -37,12 +37,12 @@ function tables(hub) {
   ];
 }
 
-// fault shows what is wrong with a cell, and what to do.
-function fault(cell) {
-  return el('section', { class: 'verdict bad', 'data-key': cell.name },
-    el('h3', null, `${cell.name}: ${cell.finding.reason}`),
-    cell.finding.message ? el('p', null, cell.finding.message) : null,
-    cell.finding.do ? el('p', { class: 'remedy' }, cell.finding.do) : null);
+// fault shows what is wrong with a replica, a cell or a city, and what to do.
+function fault(one) {
+  return el('section', { class: 'verdict bad', 'data-key': `${one.subject} ${one.reason}` },
+    el('h3', null, `${one.subject}: ${one.reason}`),
+    one.message ? el('p', null, one.message) : null,
+    one.do ? el('p', { class: 'remedy' }, one.do) : null);
 }
 
 const state = (good) => [sign(good ? 'good' : 'bad'), good ? ' yes' : ' no'];

@@ -25,7 +25,8 @@ import (
 
 func soakCommand() *cobra.Command {
 	run := soakRun{soak: soak.Soak{Namespace: namespace, Consumer: consumer}}
-	run.soak.Projects = []string{"soak-a", "soak-b"}
+	// Without a dash: the names of their Workloads can be no other project's, which a Gateway needs.
+	run.soak.Projects = []string{"east", "west"}
 	cmd := &cobra.Command{
 		Use:   "soak",
 		Short: "Change Workloads on a new federation while its processes are killed, and compare project, hub and cells at the end",
