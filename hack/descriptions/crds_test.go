@@ -66,6 +66,8 @@ func TestColumns(t *testing.T) {
 		".metadata.creationTimestamp": len("4h59m"), ".spec.cityCode": len("DFW"), ".spec.cell": 20,
 		`.metadata.labels.compute\.datumapis\.com/city-code`: len("DFW"),
 		`.status.conditions[?(@.type=="Available")].reason`:  longestReason(v1alpha.ConditionAvailable),
+		// While it is False, it has a shorter reason of Progressing.
+		`.status.conditions[?(@.type=="Degraded")].reason`:   longestReason(v1alpha.ConditionDegraded),
 		`.status.conditions[?(@.type=="Ready")].reason`:      longestReason(v1alpha.ConditionReady),
 		`.status.conditions[?(@.type=="Ready")].status`:      len("Unknown"),
 		".status.networkInterfaces[0].assignments.networkIP": len("10.128.0.1"), ".status.readyReplicas": 4, ".status.desiredReplicas": 4,
@@ -98,7 +100,7 @@ func longestReason(condition string) int {
 	longest := 0
 	for _, remedy := range reasons.All() {
 		rare := remedy.Reason == v1alpha.ReasonDefaultInstanceTypeNotFound || remedy.Reason == v1alpha.ReasonAvailableDeploymentFound
-		if slices.Contains(remedy.Conditions, condition) && !rare {
+		if _, known := reasons.Of(condition, remedy.Reason); known && !rare {
 			longest = max(longest, len(remedy.Reason))
 		}
 	}
