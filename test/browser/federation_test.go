@@ -47,14 +47,14 @@ func openHub(t *testing.T, state *page.State) *browser {
 // Workloads.
 func TestHub(t *testing.T) {
 	now := time.Now()
+	agent := view.Finding{Reason: "AgentNotReady", Message: "no replica <img src=x>", Do: "See Deployment karmada-compute-cell."}
 	found := &page.Federation{
+		Faults:   []view.Fault{{Subject: "dfw", Finding: agent}, {Subject: "LAX", Finding: view.Finding{Reason: "NoMatchingLocation"}}},
 		Read:     now.Add(-3 * time.Minute),
 		Problem:  &page.Problem{Message: "the API server does not answer", Do: "Check the network.", Since: now},
 		Replicas: []page.Replica{{Name: "a", Running: true, Renewed: metav1.NewTime(now), Shards: 16, Projects: 2}},
 		Cells: []view.Cell{
-			{Name: "dfw", City: "DFW", Ready: true, Agent: "AgentNotReady", Deployments: 4, Behind: 3, Finding: &view.Finding{
-				Reason: "AgentNotReady", Message: "no replica <img src=x>", Do: "See Deployment karmada-compute-cell.",
-			}},
+			{Name: "dfw", City: "DFW", Ready: true, Agent: "AgentNotReady", Deployments: 4, Behind: 3, Finding: &agent},
 			{Name: "ord", City: "ORD", Ready: true, Agent: "AgentReady", Deployments: 2},
 		},
 		Cities:   []view.City{{Name: "DFW", Cells: 1, ReadyCells: 1, Deployments: 4, Ready: 5, Desired: 8}},
@@ -64,6 +64,7 @@ func TestHub(t *testing.T) {
 	b := openHub(t, &page.State{Loaded: true, Federation: found})
 	b.shows("#federation .freshness", "read 3m ago, and not since: the API server does not answer", "7 rows are left out")
 	b.shows("#federation .verdict", "dfw: AgentNotReady", "no replica <img src=x>", "See Deployment karmada-compute-cell.")
+	b.shows("#federation .verdict:nth-of-type(2)", "LAX: NoMatchingLocation")
 	b.shows(".cells tbody tr", "dfw DFW ✓ yes ✕ AgentNotReady 4")
 	b.shows(".cities", "1/1 4", "5/8")
 	b.shows(".replicas", "a ✓ yes", "16 2")

@@ -25,7 +25,7 @@ func TestObjects(t *testing.T) {
 	}
 	set := map[string]string{
 		"cluster": "lhr", "name": "name", "ca": "Y2E=", "port": "443", "milliseconds": "5000", "user": "consumer",
-		"namespace": "default", "city": "DFW", "now": "2026-01-01T00:00:00Z",
+		"namespace": "default", "city": "DFW", "now": "2026-01-01T00:00:00Z", "statusVerb": "update",
 	}
 	for _, entry := range entries {
 		if entry.Name() == "values.yaml" {
