@@ -100,7 +100,8 @@ func TestStatus(t *testing.T) {
 	f.update(binding)
 	cluster.Status.Conditions[1] = is(v1alpha.ConditionComputeAgentReady, metav1.ConditionTrue, v1alpha.ReasonAgentReady, "")
 	f.update(cluster)
-	status(exitNotReady, cell+" DFW True AgentReady 1 0", "b: ReplicaNotRunning: the replica has not renewed its Lease for 60s", "-> Check the Pods")
+	status(exitNotReady, cell+" DFW True AgentReady 1 0", "b: ReplicaNotRunning: the replica has not renewed its Lease for 60s",
+		"-> Check the Pods")
 	late := &coordinationv1.Lease{}
 	planes.Get(t, f.Planes, f.Namespace.Name, v1alpha.LeaseReplicaPrefix+"b", late)
 	late.Spec.RenewTime = &metav1.MicroTime{Time: now}

@@ -12,7 +12,6 @@ import (
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
@@ -25,7 +24,7 @@ func TestFaultsOfAHub(t *testing.T) {
 		return coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{Name: v1alpha.LeaseReplicaPrefix + name},
 			Spec: coordinationv1.LeaseSpec{
-				HolderIdentity: ptr.To(name), RenewTime: &metav1.MicroTime{Time: now.Add(-age)}, LeaseDurationSeconds: ptr.To[int32](15),
+				HolderIdentity: &name, RenewTime: &metav1.MicroTime{Time: now.Add(-age)}, LeaseDurationSeconds: new(int32(15)),
 			},
 		}
 	}
@@ -55,7 +54,8 @@ func TestFaultsOfAHub(t *testing.T) {
 		},
 		"all nodes of a cell are cordoned": {
 			change: func(o *HubObjects) {
-				o.Clusters[0].Status.Conditions[1].Status, o.Clusters[0].Status.Conditions[1].Reason = metav1.ConditionFalse, v1alpha.ReasonNodesCordoned
+				nodes := &o.Clusters[0].Status.Conditions[1]
+				nodes.Status, nodes.Reason = metav1.ConditionFalse, v1alpha.ReasonNodesCordoned
 			},
 			want: []string{"dfw-1: NodesCordoned"},
 		},
