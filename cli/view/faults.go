@@ -25,7 +25,7 @@ type Fault struct {
 // Well reports whether no fault requires an action.
 func (f *Federation) Well() bool { return len(f.Faults) == 0 }
 
-// faults returns the faults of a summary: of the replicas, without which all else is of before, of cells, of cities and of names.
+// faults returns the faults of a summary: of the replicas, without which all else is outdated, of cells, of cities and of names.
 func faults(o *HubObjects, f *Federation, now time.Time) []Fault {
 	result := replicaFaults(f.Replicas, now)
 	for i := range f.Cells {
