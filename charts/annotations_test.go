@@ -47,6 +47,9 @@ var mistaken = map[string]map[string]string{
 	},
 	v1alpha.AnnotationKeep:   {"yes": "must be true", "": "must be true", "True": "must be true"},
 	v1alpha.AnnotationForget: {"yes": "must be true"},
+	v1alpha.AnnotationNodesOnDemand: {
+		"": "1 to 9999", "0": "1 to 9999", "-1": "1 to 9999", "10000": "1 to 9999", "true": "1 to 9999", "1.5": "1 to 9999", " 5": "1 to 9999",
+	},
 }
 
 var rightValues = map[string][]string{
@@ -59,9 +62,10 @@ var rightValues = map[string][]string{
 		`{"addresses":["203.0.113.7/24"],"gateway":{"namespace":"infra","listeners": ["https", "shop-2"],"name":"public"}}`,
 		`{"annotations":{},"class":"","addresses":["a.b"]}`,
 	},
-	v1alpha.AnnotationCities: {"DFW", "DFW,ORD", "dfw, new-york-1"},
-	v1alpha.AnnotationKeep:   {"true", "false"},
-	v1alpha.AnnotationForget: {"true"},
+	v1alpha.AnnotationCities:        {"DFW", "DFW,ORD", "dfw, new-york-1"},
+	v1alpha.AnnotationKeep:          {"true", "false"},
+	v1alpha.AnnotationForget:        {"true"},
+	v1alpha.AnnotationNodesOnDemand: {"1", "20", "9999"},
 }
 
 // TestAnnotationsOfOperators: what an operator writes for the add-on is checked when it is written, and what the add-on

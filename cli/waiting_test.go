@@ -37,7 +37,7 @@ func TestListWaiting(t *testing.T) {
 	if got, want := strings.TrimSpace(table(listed.out)), strings.Join([]string{
 		"WORKLOAD CITY INSTANCES REASON WAITS NEXT TRY",
 		"web ORD 2 NoCapacity 9m a cell has more room, or 17m",
-		"web DFW 1 Unschedulable 7m a node has more room",
+		"web DFW 1 Unschedulable 7m waits for a node",
 	}, "\n"); got != want {
 		t.Errorf("it lists\n%s\nwant\n%s", got, want)
 	}

@@ -257,6 +257,15 @@ func Controllers() []Controller {
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
 		{Name: "collector-deployments", Setup: func(t Target) error { return setUpAudit(t, common) }},
+		{Name: "collector-demand", Setup: func(t Target) error {
+			if err := common.set(t); err != nil {
+				return err
+			}
+			r := &collector.Demand{
+				Existence: t.Options.Existence, Hub: common.hub(t), APIReader: t.Manager.GetLocalManager().GetAPIReader(), Clock: t.Options.Clock,
+			}
+			return r.Register(t.Manager.GetLocalManager(), common.cities)
+		}},
 		{Name: "references", Setup: func(t Target) error {
 			if err := common.set(t); err != nil {
 				return err

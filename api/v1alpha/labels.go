@@ -106,6 +106,9 @@ const (
 	// AnnotationLoadBalancer, on the namespace of a Cluster's Works, has the settings of the load balancer of the cell, in
 	// JSON: class and annotations of Services, and the addresses that the cell may report. Operators write it.
 	AnnotationLoadBalancer = "compute.datumapis.com/load-balancer"
+	// AnnotationNodesOnDemand, on the namespace of a Cluster's Works, says that the nodes of the cell come on demand. Its value is
+	// the most Instances that may wait there for a node. Operators write it.
+	AnnotationNodesOnDemand = "compute.datumapis.com/nodes-on-demand"
 	// AnnotationTrafficLeaves, on a project WorkloadDeployment that is about to lose its Instances or its addresses, is since
 	// when its city is no longer offered to clients.
 	AnnotationTrafficLeaves = "compute.datumapis.com/traffic-leaves-since"

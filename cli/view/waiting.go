@@ -40,7 +40,7 @@ type Waiting struct {
 var nextTries = map[string]string{
 	v1alpha.ReasonNoCapacity:    "a cell has more room, or 17m",
 	v1alpha.ReasonCellsTainted:  "a taint is removed",
-	v1alpha.ReasonUnschedulable: "a node has more room",
+	v1alpha.ReasonUnschedulable: "waits for a node",
 }
 
 // ReadWaiting reads which Instances of the selected Workloads wait for capacity, first the ones that have waited

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
@@ -20,6 +21,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
+
+// maxOnDemand is the largest value of AnnotationNodesOnDemand.
+const maxOnDemand = 9999
 
 // Cell is a Cluster of Karmada.
 type Cell struct {
@@ -40,6 +44,8 @@ type Cell struct {
 	Agent Agent
 	// Balancer is the operator's text about the load balancer of the cell; "": it has none. ReadLoadBalancer reads it.
 	Balancer string
+	// OnDemand is the most Instances that may wait for a node of the cell, whose nodes come on demand; 0: they do not.
+	OnDemand int32
 }
 
 // Agent is Karmada's report of the agent of a cell. Since when it is down is not known: the condition has the time when it became
@@ -98,6 +104,10 @@ func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	if condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady); condition != nil {
 		cell.Ready = condition.Status == metav1.ConditionTrue
 		cell.Since = condition.LastTransitionTime.Time
+	}
+	// As the admission policy of the chart has it. A text that it would refuse says nothing.
+	if most, err := strconv.ParseUint(cluster.Annotations[v1alpha.AnnotationNodesOnDemand], 10, 32); err == nil && most <= maxOnDemand {
+		cell.OnDemand = int32(most)
 	}
 	cell.Cordoned = meta.IsStatusConditionFalse(cluster.Status.Conditions, v1alpha.ConditionComputeNodesSchedulable)
 	if condition := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); condition != nil {

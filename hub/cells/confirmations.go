@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
@@ -212,7 +213,7 @@ func trimConfirmation(object any) (any, error) {
 		return object, nil
 	}
 	maps.DeleteFunc(namespace.Annotations, func(key, value string) bool {
-		return key != v1alpha.AnnotationForget && key != v1alpha.AnnotationLoadBalancer || len(value) > maxBalancer
+		return !slices.Contains(settings, key) || len(value) > maxBalancer
 	})
 	city := namespace.Labels[v1alpha.LabelTopologyCity]
 	namespace.Labels, namespace.Finalizers = map[string]string{v1alpha.LabelTopologyCity: city}, nil

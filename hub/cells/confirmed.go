@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -96,7 +97,8 @@ func hideUnconfirmed(cluster *clusterv1alpha1.Cluster, confirmed map[string]conf
 		delete(cluster.Labels, v1alpha.LabelTopologyCity)
 	}
 	// An agent may have written the annotations of the Cluster itself.
-	for name, value := range map[string]string{v1alpha.AnnotationLoadBalancer: found.loadBalancer, v1alpha.AnnotationForget: found.forget} {
+	for _, name := range settings {
+		value := found.settings[name]
 		if cluster.Annotations[name] == value {
 			continue
 		}
@@ -117,9 +119,16 @@ func cityOf(object client.Object) string {
 type confirmation struct {
 	// city of the cell, in lower case.
 	city string
-	// loadBalancer is AnnotationLoadBalancer, and forget is AnnotationForget.
-	loadBalancer, forget string
+	// settings are the annotations of the namespace. They are shared with the cache and must not be changed.
+	settings map[string]string
 }
+
+func (c confirmation) equal(other confirmation) bool {
+	return c.city == other.city && !slices.ContainsFunc(settings, func(name string) bool { return c.settings[name] != other.settings[name] })
+}
+
+// settings are the annotations with which an operator configures a cell.
+var settings = []string{v1alpha.AnnotationForget, v1alpha.AnnotationLoadBalancer, v1alpha.AnnotationNodesOnDemand}
 
 // confirmed are the confirmations by the namespace of a cell's Works.
 func (c *Cities) confirmed(ctx context.Context) (map[string]confirmation, error) {
@@ -137,9 +146,7 @@ func confirmationsOf(ctx context.Context, reader client.Reader) (map[string]conf
 	confirmed := make(map[string]confirmation, len(namespaces.Items))
 	for i := range namespaces.Items {
 		if namespace := &namespaces.Items[i]; namespace.DeletionTimestamp.IsZero() {
-			confirmed[namespace.Name] = confirmation{
-				cityOf(namespace), namespace.Annotations[v1alpha.AnnotationLoadBalancer], namespace.Annotations[v1alpha.AnnotationForget],
-			}
+			confirmed[namespace.Name] = confirmation{cityOf(namespace), namespace.Annotations}
 		}
 	}
 	return confirmed, nil
@@ -163,7 +170,7 @@ func (c *Cities) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !maps.Equal(stored, cached) {
+	if !maps.EqualFunc(stored, cached, confirmation.equal) {
 		return errors.New("the cache does not have the labels of the cells' namespaces yet")
 	}
 	c.complete.Store(true)

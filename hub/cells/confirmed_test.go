@@ -150,34 +150,34 @@ func TestPushModeAlone(t *testing.T) {
 	}
 }
 
-// TestLoadBalancerIsTheOperators: the settings of a cell are at the namespace of its Works, which no agent may write. The
+// TestSettingsAreTheOperators: the settings of a cell are at the namespace of its Works, which no agent may write. The
 // annotation of the Cluster itself, which its agent may write, has no meaning.
-func TestLoadBalancerIsTheOperators(t *testing.T) {
+func TestSettingsAreTheOperators(t *testing.T) {
 	c := newCities(t)
 	cell := c.Cell(t, c.city)
 	c.of(c.city, cell.Name)
-	balancer := func() string {
+	settings := func() cells.Cell {
 		t.Helper()
 		found, err := cells.List(t.Context(), c.r.Cities.Hub(c.Hub))
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, _ := found.Find(cell.Name)
-		return one.Balancer
+		named, _ := found.Find(cell.Name)
+		return named
 	}
-	annotate := func(object client.Object, value string) {
+	annotate := func(object client.Object, value, most string) {
 		t.Helper()
 		planes.Change(t, c.Planes, object, func(o client.Object) {
-			o.SetAnnotations(map[string]string{v1alpha.AnnotationLoadBalancer: value})
+			o.SetAnnotations(map[string]string{v1alpha.AnnotationLoadBalancer: value, v1alpha.AnnotationNodesOnDemand: most})
 		})
 	}
-	annotate(cell, "by the agent")
-	if got := balancer(); got != "" {
-		t.Errorf("the agent of the cell has configured %q", got)
+	annotate(cell, "by the agent", "9")
+	if got := settings(); got.Balancer != "" || got.OnDemand != 0 {
+		t.Errorf("the agent of the cell has configured %q, %d", got.Balancer, got.OnDemand)
 	}
-	annotate(c.space(cell.Name), "by the operator")
-	if got := balancer(); got != "by the operator" {
-		t.Errorf("the settings are %q", got)
+	annotate(c.space(cell.Name), "by the operator", "7")
+	if got := settings(); got.Balancer != "by the operator" || got.OnDemand != 7 {
+		t.Errorf("the settings are %q, %d", got.Balancer, got.OnDemand)
 	}
 }
 

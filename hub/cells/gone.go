@@ -87,7 +87,7 @@ func (r *Gone) Reconcile(ctx context.Context, request reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	wanted, result := map[string]*metav1.Condition{v1alpha.ConditionComputeForgotten: nil}, reconcile.Result{}
-	forgotten := confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)].forget == "true"
+	forgotten := confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)].settings[v1alpha.AnnotationForget] == "true"
 	if forgotten {
 		left, err := r.dropWorks(ctx, cluster)
 		if err != nil {

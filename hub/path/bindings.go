@@ -54,6 +54,12 @@ func Refusal(binding *workv1alpha2.ResourceBinding) string {
 	return condition.Message
 }
 
+// LacksCapacity reports whether a Refusal says that cells could take the Instances if they had more capacity.
+func LacksCapacity(binding *workv1alpha2.ResourceBinding) bool {
+	condition := refused(binding)
+	return condition != nil && condition.Reason == workv1alpha2.BindingReasonUnschedulable
+}
+
 // RefusedSince returns when Karmada began to find no cells for a deployment; the zero time if it has a Refusal of "".
 // binding may be nil.
 func RefusedSince(binding *workv1alpha2.ResourceBinding) time.Time {

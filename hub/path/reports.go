@@ -141,6 +141,20 @@ func ReadReports(ctx context.Context, hub client.Reader, copied *v1alpha.Workloa
 	return ReportsIn(copied, binding, works), nil
 }
 
+// ReadyIn returns how many Instances of the deployment of a binding a cell reports as Ready.
+func ReadyIn(ctx context.Context, hub client.Reader, binding *workv1alpha2.ResourceBinding, cell string) (int32, error) {
+	copied := &v1alpha.WorkloadDeployment{}
+	copied.Namespace, copied.Name, copied.UID = binding.Namespace, binding.Spec.Resource.Name, binding.Spec.Resource.UID
+	reports, err := ReadReports(ctx, hub, copied)
+	if err != nil {
+		return 0, err
+	}
+	if report := reports.OfCell(cell); report != nil {
+		return report.ReadyReplicas, nil
+	}
+	return 0, nil
+}
+
 // ReportsIn returns the reports on a copy in Works, which have its name, by cell. binding may be nil.
 func ReportsIn(
 	copied *v1alpha.WorkloadDeployment, binding *workv1alpha2.ResourceBinding, works map[string]*workv1alpha1.Work,
