@@ -17,6 +17,7 @@
 //
 // On the hub:
 //   - collector-deployments: checks the path of every deployment through Karmada to its cells and back, and repairs it
+//   - collector-demand: gives Instances for which Karmada finds no capacity to cells whose nodes come on demand
 //   - collector-inventory: compares the deployments in each cell with the deployments sent to it
 //   - collector-namespaces: deletes the leftover objects of projects that no longer exist
 //   - cells-agents: reports whether the agent of every cell is ready and current
