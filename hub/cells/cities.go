@@ -105,7 +105,7 @@ func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 		cell.Ready = condition.Status == metav1.ConditionTrue
 		cell.Since = condition.LastTransitionTime.Time
 	}
-	// As the admission policy of the chart has it. A text that it would refuse says nothing.
+	// Other texts, which the admission policy of the chart refuses, have no meaning.
 	if most, err := strconv.ParseUint(cluster.Annotations[v1alpha.AnnotationNodesOnDemand], 10, 32); err == nil && most <= maxOnDemand {
 		cell.OnDemand = int32(most)
 	}
