@@ -155,6 +155,24 @@ Feature: Several cells in one city
     And workload "web" has no condition Scheduled
     And cells "iad-1, iad-2" run 12 Instances, each at least 0, and none twice
 
+  Scenario: A cell whose nodes come on demand gets Instances before it has a node for them
+    Given cells "iad-1, iad-2" have almost no capacity
+    When an operator patches namespace "karmada-es-iad-2" on the hub with {"metadata":{"annotations":{"compute.datumapis.com/nodes-on-demand":"4"}}}
+    And the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | IAD    | 12       |
+    Then workload "web" has condition Available False because of "Unschedulable"
+    And workload "web" has condition Scheduled False because of "NoCapacity"
+    When the consumer runs "kubectl compute list --waiting"
+    Then the command has ended with exit code 0
+    And the command prints "waits for a node"
+    And the command prints "NoCapacity"
+    When cells "iad-2" have all their capacity
+    Then Workload "web" becomes available with 12 ready Instances
+    And workload "web" has no condition Scheduled
+    And cells "iad-1, iad-2" run 12 Instances, each at least 0, and none twice
+    When an operator patches namespace "karmada-es-iad-2" on the hub with {"metadata":{"annotations":{"compute.datumapis.com/nodes-on-demand":null}}}
+
   @long
   Scenario: Instances of a removed cell are deleted
     Given cell "iad-2" does not serve the city
