@@ -132,7 +132,7 @@ func (d *Demand) rooms(ctx context.Context) (rooms []room, err error) {
 	return rooms, err
 }
 
-// count counts the Instances that wait in each cell: those that it has been given and does not report as Ready.
+// count counts the Instances that wait in each cell: it has been given them and does not report them as Ready.
 func (d *Demand) count(ctx context.Context, divided []*workv1alpha2.ResourceBinding, rooms []room) error {
 	for _, binding := range divided {
 		key := client.ObjectKeyFromObject(binding)
@@ -181,7 +181,7 @@ func (d *Demand) give(ctx context.Context, key types.NamespacedName, rooms []roo
 	clusters := changed.Spec.Clusters
 	err := d.Hub.Patch(ctx, changed, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}), repairFieldManager)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return nil // Karmada was faster. What is counted too much is right at the next look.
+		return nil // Karmada was faster. A count that is too high is right at the next look.
 	}
 	if d.given == nil {
 		d.given = map[types.NamespacedName]given{}
