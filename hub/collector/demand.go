@@ -41,7 +41,7 @@ var demandKey = naming.CellKey("/demand")
 // Demand gives Instances for which Karmada finds no capacity to cells of their city whose nodes come on demand: no node comes
 // before a Pod waits for one. One replica does it for the whole hub, so that all count what it has given.
 type Demand struct {
-	// Existence says whether this replica does it.
+	// Existence reports whether this replica does it.
 	Existence projects.Existence
 	// Hub reads the hub from a cache, with the settings of operators alone, and writes to it.
 	Hub client.Client
@@ -77,7 +77,7 @@ func (d *Demand) Register(mgr ctrl.Manager, cities *cells.Cities) error {
 		Complete(d)
 }
 
-// Reconcile looks at all deployments that lack capacity, the longest wait first.
+// Reconcile handles all deployments that lack capacity, the longest wait first.
 func (d *Demand) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	rooms, err := d.rooms(ctx)
 	if err != nil || len(rooms) == 0 {
