@@ -12,7 +12,7 @@ Feature: Ready follows the consumer's probe
     Then Workload "web" becomes available with 1 ready Instances
     When Instance "web-main-hou-0" receives request "/ready?fail=true"
     Then instance "web-main-hou-0" has condition Ready False because of "ProbeFailing"
-    And workload "web" has condition Available False because of "InstancesProvisioning"
+    And workload "web" has condition Available False because of "ProbeFailing"
     When Instance "web-main-hou-0" receives request "/ready?fail=false"
     Then Workload "web" becomes available with 1 ready Instances
     And instance "web-main-hou-0" still has no "status.restarts"
