@@ -191,8 +191,10 @@ func LackingBySettings(hub client.Reader) Lacking {
 		confirmed, err := confirmationsOf(ctx, hub)
 		var all Cells
 		for name, found := range confirmed {
-			all = append(all, Cell{Name: name, City: found.city, Balancer: found.settings[v1alpha.AnnotationLoadBalancer],
-				Gone: found.settings[v1alpha.AnnotationForget] == "true"})
+			all = append(all, Cell{
+				Name: name, City: found.city, Balancer: found.settings[v1alpha.AnnotationLoadBalancer],
+				Gone: found.settings[v1alpha.AnnotationForget] == "true",
+			})
 		}
 		return all.Lacking(cities, exposure), err
 	}

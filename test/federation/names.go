@@ -182,12 +182,20 @@ func (n *Names) IsRedirected(ctx context.Context, name string) error {
 		if gateway == nil {
 			return fmt.Errorf("%s has address %s, which is not a Gateway's", name, address)
 		}
-		location, err := gateway.Get(ctx, "http", name)
-		if err != nil || !strings.HasPrefix(location, "https://"+name) {
-			return errors.Join(fmt.Errorf("a request for %s in clear text leads to %q", name, location), err)
+		if err := gateway.redirects(ctx, name); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// redirects returns an error unless the Gateway redirects a request for a name in clear text to TLS.
+func (g *Gateway) redirects(ctx context.Context, name string) error {
+	location, err := g.Get(ctx, "http", name)
+	if err == nil && !strings.HasPrefix(location, "https://"+name) {
+		err = fmt.Errorf("%s in clear text leads to %q", name, location)
+	}
+	return err
 }
 
 // Get sends a request for a name to the Gateway, in clear text or by TLS, as its clients do. A redirect is not followed: location is
