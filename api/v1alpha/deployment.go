@@ -90,8 +90,11 @@ func (s *WorkloadDeploymentSpec) TemplateAt(index int) (*InstanceTemplateSpec, c
 
 // Keeps reports whether the Instance at an index keeps the earlier template. p may be nil: no Instance does.
 func (p *WorkloadDeploymentPartition) Keeps(index int) bool {
-	if p == nil || index < int(p.Index) || len(p.Indices) == 0 {
-		return p != nil && index < int(p.Index)
+	switch {
+	case p == nil:
+		return false
+	case index < int(p.Index) || len(p.Indices) == 0:
+		return index < int(p.Index)
 	}
 	return !slices.ContainsFunc(p.Indices, func(r IndexRange) bool { return index >= int(r.First) && index <= int(r.Last) })
 }

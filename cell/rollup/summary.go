@@ -213,7 +213,7 @@ func troubleOf(instance *v1alpha.Instance) trouble {
 
 // cause is the reason of the Instance that most needs a user; "" if it only waits.
 func (s *summary) cause() string {
-	if remedy, known := reasons.Of(v1alpha.ConditionReplicasReady, s.worst.reason); known && remedy.Rank == reasons.RankCause {
+	if reasons.IsCause(v1alpha.ConditionReplicasReady, s.worst.reason) {
 		return s.worst.reason
 	}
 	return ""

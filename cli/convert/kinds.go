@@ -57,7 +57,7 @@ func hookOf(object source) string {
 	return fmt.Sprintf("; as hook %s of its chart: run it by other means, %s you apply the Workloads", hook, when)
 }
 
-// secretOf is the Secret that a controller creates from an object of another group; "": there is none.
+// secretOf is the Secret that a controller creates from an object of another group; "" without one.
 func secretOf(object source) string {
 	path, known := map[string][]string{
 		"ExternalSecret": {"target", "name"}, "SealedSecret": {"template", "metadata", "name"}, "Certificate": {"secretName"},

@@ -88,7 +88,8 @@ func dropTracking(object metav1.Object) []podfields.Loss {
 	return losses
 }
 
-// injected names what stands for changes that controllers of a cluster apply to Pods by these annotations and labels. Prefixes end with a slash.
+// injected names the replacements of changes that controllers of a cluster apply to Pods by these annotations and labels. Prefixes
+// end with a slash.
 var injected = map[string][]string{
 	"nothing is injected: name a Secret of the project in a volume or in a variable": {ofVault, "vault.security.banzaicloud.io/"},
 	"no proxy is injected, and what it did for the program is gone": {

@@ -176,7 +176,7 @@ func (d *Demand) give(ctx context.Context, key types.NamespacedName, rooms []roo
 	if slices.Equal(changed.Spec.Clusters, live.Spec.Clusters) {
 		return nil
 	}
-	// Without it Karmada's scheduler looks again, and finds that nothing is missing. With it, the refusal would stay.
+	// Without it Karmada's scheduler schedules again, and finds that nothing is missing. With it, the refusal would stay.
 	delete(changed.Annotations, cells.AnnotationAppliedPlacement)
 	clusters := changed.Spec.Clusters
 	err := d.Hub.Patch(ctx, changed, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}), repairFieldManager)

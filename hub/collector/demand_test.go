@@ -160,7 +160,7 @@ func TestNodesHaveCome(t *testing.T) {
 	f.onDemand(t, "b", "2")
 	f.divide(t, 5, nil)
 	if result := f.look(t); result.RequeueAfter != demandInterval {
-		t.Errorf("it looks again after %s", result.RequeueAfter)
+		t.Errorf("it is reconciled again after %s", result.RequeueAfter)
 	}
 	f.want(t, "nodes have not come", map[string]int32{"b": 2})
 	// Cell b reports two Ready Instances.

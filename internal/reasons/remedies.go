@@ -75,8 +75,8 @@ func (r *Remedy) After(lasted time.Duration) Action {
 	return r.Action
 }
 
-// Of is the remedy for a reason of a condition. Condition Degraded has the causes of Available. ok is false for conditions of other controllers, such as the unlisted
-// reasons of a HorizontalPodAutoscaler.
+// Of is the remedy for a reason of a condition. Condition Degraded has the causes of Available. ok is false for conditions of
+// other controllers, such as the unlisted reasons of a HorizontalPodAutoscaler.
 func Of(condition, reason string) (Remedy, bool) {
 	if condition == v1alpha.ConditionDegraded {
 		condition = v1alpha.ConditionAvailable
@@ -86,6 +86,12 @@ func Of(condition, reason string) (Remedy, bool) {
 		return Remedy{}, false
 	}
 	return remedies[index].clone(), true
+}
+
+// IsCause reports whether a reason of a condition names a cause.
+func IsCause(condition, reason string) bool {
+	remedy, known := Of(condition, reason)
+	return known && remedy.Rank == RankCause
 }
 
 // Compare orders reasons by their urgency: of two reasons, the one with the higher rank comes first, and of one rank the one that the

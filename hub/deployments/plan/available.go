@@ -108,7 +108,7 @@ func (s *summary) workloadAvailable(all tally, worst *metav1.Condition, placemen
 	}
 	if worst != nil {
 		condition.Status = worst.Status
-		if len(placements) == 1 || ofAll(worst.Reason) || isCause(v1alpha.ConditionAvailable, worst.Reason) {
+		if len(placements) == 1 || ofAll(worst.Reason) || reasons.IsCause(v1alpha.ConditionAvailable, worst.Reason) {
 			condition.Reason = worst.Reason
 		}
 	}

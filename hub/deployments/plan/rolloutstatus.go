@@ -124,12 +124,12 @@ func (s *summary) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1
 	s.addOverrides(progressing)
 }
 
-// cause is a reason why Instances cannot become Available, and what is known of it; without a reason there is none.
+// cause is a reason why Instances cannot become Available, and what is known of it. The zero value is no cause.
 type cause struct{ reason, message string }
 
 // degraded returns condition Degraded: True with the cause while an Instance that got the template of a rollout cannot become
 // Available, while a cell refuses that template, and while a city reports a cause. Instances that start, or that a drain has
-// stopped, are none. Else it has the reason of condition Progressing, or of the suspension.
+// stopped, are no cause. Else it has the reason of condition Progressing, or of the suspension.
 func (s *summary) degraded(rollout *v1alpha.WorkloadRolloutStatus, available, progressing *metav1.Condition) (metav1.Condition, error) {
 	condition := metav1.Condition{Type: v1alpha.ConditionDegraded, Status: metav1.ConditionFalse, Reason: progressing.Reason}
 	if available.Reason == v1alpha.ReasonProjectSuspended {
@@ -159,7 +159,7 @@ func (s *summary) reported() (found cause) {
 		for _, deployment := range s.deploymentsOf(s.Workload.Spec.Placements[i].Name) {
 			for _, kind := range []string{v1alpha.ConditionReplicasReady, v1alpha.ConditionAvailable} {
 				condition := meta.FindStatusCondition(deployment.Status.Conditions, kind)
-				if condition == nil || condition.Status == metav1.ConditionTrue || !isCause(kind, condition.Reason) {
+				if condition == nil || condition.Status == metav1.ConditionTrue || !reasons.IsCause(kind, condition.Reason) {
 					continue
 				}
 				if found.reason == "" || reasons.Compare(condition.Reason, found.reason) < 0 {
@@ -169,11 +169,6 @@ func (s *summary) reported() (found cause) {
 		}
 	}
 	return found
-}
-
-func isCause(condition, reason string) bool {
-	remedy, known := reasons.Of(condition, reason)
-	return known && remedy.Rank >= reasons.RankCause
 }
 
 // broken returns why the first Instance with the template of the rollout cannot become Available, or why a cell refuses to start
@@ -200,7 +195,7 @@ func (s *summary) broken() (cause, error) {
 				continue
 			}
 			ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
-			if ready == nil || ready.Status == metav1.ConditionTrue || !isCause(v1alpha.ConditionReady, ready.Reason) {
+			if ready == nil || ready.Status == metav1.ConditionTrue || !reasons.IsCause(v1alpha.ConditionReady, ready.Reason) {
 				continue
 			}
 			remedy, _ := reasons.Of(v1alpha.ConditionReady, ready.Reason)

@@ -61,7 +61,7 @@ func (f *fixture) report(t *testing.T, name string, r report) {
 	})
 }
 
-// TestDegraded: the most urgent cause of all cities is at the Workload, also while enough Instances serve. One that only starts is none.
+// TestDegraded: the most urgent cause of all cities is at the Workload, also while enough Instances serve. An Instance that only starts is no cause.
 func TestDegraded(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ dfw, ord, want string }{
