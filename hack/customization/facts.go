@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
@@ -48,6 +49,11 @@ func constants() string {
 		entries = append(entries, fmt.Sprintf("%s = %d", list, wire.MaxLists[list]))
 	}
 	fmt.Fprintf(&out, "local max_entries = {%s}\n\n", strings.Join(entries, ", "))
+	var urgencies []string
+	for at, cause := range reasons.Causes() {
+		urgencies = append(urgencies, fmt.Sprintf("%s = %d", cause, at))
+	}
+	fmt.Fprintf(&out, "local cause_urgencies = {%s}\n\n", strings.Join(urgencies, ", "))
 	for _, text := range []struct {
 		name  string
 		value wire.Text

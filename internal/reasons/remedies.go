@@ -94,6 +94,17 @@ func IsCause(condition, reason string) bool {
 	return known && remedy.Rank == RankCause
 }
 
+// Causes are the reasons of Available that name a cause, the most urgent one first. The slice is the caller's own.
+func Causes() []string {
+	var causes []string
+	for i := range remedies {
+		if remedies[i].Rank == RankCause && slices.Contains(remedies[i].Conditions, v1alpha.ConditionAvailable) {
+			causes = append(causes, remedies[i].Reason)
+		}
+	}
+	return causes
+}
+
 // Compare orders reasons by their urgency: of two reasons, the one with the higher rank comes first, and of one rank the one that the
 // table has first. Reasons that are not in the table come last.
 func Compare(a, b string) int { return cmp.Compare(urgency(a), urgency(b)) }

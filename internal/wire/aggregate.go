@@ -14,6 +14,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // ReflectedStatus is the status that Karmada copies from a cell to the hub, with the generations that it refers to.
@@ -259,10 +260,29 @@ func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from CellStatus, 
 		switch {
 		case index < 0:
 			result.Conditions = append(result.Conditions, condition)
-		case badness(condition) > badness(result.Conditions[index]):
+		case isWorse(condition, result.Conditions[index]):
 			result.Conditions[index] = condition
 		}
 	}
+}
+
+// isWorse reports whether a condition is worse than another one of its type. Of two that are as bad, the one with the more urgent
+// cause is: else a cell whose Instances start would hide the cause of another cell.
+func isWorse(condition, other metav1.Condition) bool {
+	if bad, known := badness(condition), badness(other); bad != known {
+		return bad > known
+	}
+	return badness(condition) > 0 && urgency(condition.Reason) < urgency(other.Reason)
+}
+
+// causes are the reasons that name a cause, the most urgent one first.
+var causes = reasons.Causes()
+
+func urgency(reason string) int {
+	if at := slices.Index(causes, reason); at >= 0 {
+		return at
+	}
+	return len(causes)
 }
 
 // badness orders conditions of one type, the worst highest: Progressing is bad when it is True, all others when they

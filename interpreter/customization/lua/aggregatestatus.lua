@@ -108,15 +108,16 @@ local function report_valid(reports, status)
 end
 
 -- merge_conditions are the worst conditions of each type, sorted by type: Progressing is bad when it is True, all others when they
--- are False. With several cells the messages name the cell. invalid is the condition about the reports themselves: no cell reports it.
+-- are False. Of two that are as bad, the one with the more urgent cause is worse. With several cells the messages name the cell. invalid is the condition about the reports themselves: no cell reports it.
 local function merge_conditions(reports, generation, invalid)
-  local worst, most = {}, {}
+  local worst, most, urgent = {}, {}, {}
   for _, condition in ipairs(merge(reports, "conditions")) do
     local kind = condition.type
     local bad = kind == condition_progressing and "True" or "False"
     local badness = condition.status == bad and 2 or condition.status == "Unknown" and 1 or 0
-    if most[kind] == nil or badness > most[kind] then
-      worst[kind], most[kind] = condition, badness
+    local urgency = badness > 0 and cause_urgencies[condition.reason] or math.huge
+    if most[kind] == nil or badness > most[kind] or badness == most[kind] and urgency < urgent[kind] then
+      worst[kind], most[kind], urgent[kind] = condition, badness, urgency
     end
   end
   for _, condition in pairs(worst) do
