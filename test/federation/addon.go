@@ -181,7 +181,7 @@ func (a *AddOn) enable(ctx context.Context) error {
 		kubeconfigs["milo-kubeconfig"], kubeconfigs["milo-admin-kubeconfig"] = access{planeMilo, addOnUser}, access{planeMilo, Admin}
 	}
 	args := []string{
-		"addons", "enable", "karmada-compute", "--compute-values=" + values, fmt.Sprintf("--pod-timeout=%d", int(readyTimeout.Seconds())),
+		"addons", "enable", "karmada-compute", "--compute-values=" + values, fmt.Sprintf("--pod-timeout=%d", int(ReadyTimeout.Seconds())),
 	}
 	paths, err := f.kubeconfigs(kubeconfigs)
 	if err != nil {

@@ -332,7 +332,7 @@ func (a *AddOn) deletePod(ctx context.Context, name string, grace *int64) error 
 }
 
 func (a *AddOn) waitGone(ctx context.Context, name string) error {
-	err := wait.PollUntilContextTimeout(ctx, podInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, podInterval, ReadyTimeout, true, func(ctx context.Context) (bool, error) {
 		_, err := a.host.CoreV1().Pods(karmadaSystem).Get(ctx, name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
 	})

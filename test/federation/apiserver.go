@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -288,6 +289,23 @@ func (f *Federation) httpClient() (*http.Client, error) {
 	})
 }
 
+// maxAnswer bounds the answer of a readiness check, in bytes.
+const maxAnswer = 16 << 10
+
+// failing returns the lines of an answer to a readiness check that name a failed check, or the whole answer.
+func failing(answer []byte) string {
+	var failed []string
+	for line := range strings.Lines(string(answer)) {
+		if strings.HasPrefix(line, "[-]") {
+			failed = append(failed, strings.TrimSpace(line))
+		}
+	}
+	if len(failed) == 0 {
+		return string(answer)
+	}
+	return strings.Join(failed, ", ")
+}
+
 // httpReady returns a readiness check that passes when a GET is answered with
 // 200.
 func httpReady(client *http.Client, url string) func(context.Context) error {
@@ -302,7 +320,9 @@ func httpReady(client *http.Client, url string) func(context.Context) error {
 		}
 		defer func() { err = errors.Join(err, response.Body.Close()) }()
 		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s answers %s", url, response.Status)
+			// The readiness of a kube-apiserver names the checks that fail.
+			answer, readErr := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+			return errors.Join(fmt.Errorf("%s answers %s: %s", url, response.Status, failing(answer)), readErr)
 		}
 		return nil
 	}

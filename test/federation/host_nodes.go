@@ -47,7 +47,7 @@ func (f *Federation) RemoveHostNode(ctx context.Context, name string) error {
 	if err := pods.Namespace(karmadaSystem).DeleteCollection(ctx, metav1.DeleteOptions{}, on); err != nil {
 		return fmt.Errorf("delete the Pods of node %s: %w", name, err)
 	}
-	err = wait.PollUntilContextTimeout(ctx, podInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, podInterval, ReadyTimeout, true, func(ctx context.Context) (bool, error) {
 		left, err := pods.List(ctx, on)
 		return err == nil && len(left.Items) == 0, err
 	})

@@ -234,7 +234,7 @@ func Await(ctx context.Context, interval, timeout time.Duration, check func(cont
 
 // await is Await until a process must be ready.
 func await(ctx context.Context, interval time.Duration, check func(context.Context) error) error {
-	return Await(ctx, interval, readyTimeout, check)
+	return Await(ctx, interval, ReadyTimeout, check)
 }
 
 // readFolder reads all YAML files of a folder and its subfolders.

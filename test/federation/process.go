@@ -18,10 +18,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/tools"
 )
 
+// ReadyTimeout is how long a process may take to become ready. The hub's kube-apiserver, which first reads each of its
+// roles, has taken more than three minutes beside a federation that started on the same two CPUs.
+const ReadyTimeout = 10 * time.Minute
+
 const (
-	// readyTimeout is how long a process may take to become ready. The hub's kube-apiserver has taken three minutes beside
-	// two federations and compilers on two CPUs.
-	readyTimeout  = 5 * time.Minute
 	readyInterval = 100 * time.Millisecond
 	// stopTimeout is the grace period between SIGTERM and SIGKILL.
 	stopTimeout = 20 * time.Second
@@ -46,8 +47,8 @@ type Process struct {
 	Args []string
 	// Env is added to the environment of this program.
 	Env []string
-	// Ready is polled until it returns nil; the start fails after five
-	// minutes or when the process exits. Nil: ready once started.
+	// Ready is polled until it returns nil; the start fails after
+	// ReadyTimeout or when the process exits. Nil: ready once started.
 	Ready func(ctx context.Context) error
 
 	stage stage
@@ -153,10 +154,10 @@ func (f *Federation) launch(p Process) (*exit, record, error) {
 }
 
 // waitReady polls p.Ready until it returns nil, the process ends or
-// readyTimeout has passed.
+// ReadyTimeout has passed.
 func waitReady(ctx context.Context, p Process, ended *exit) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, readyInterval, ReadyTimeout, true, func(ctx context.Context) (bool, error) {
 		select {
 		case <-ended.done:
 			return false, errors.New(ended.how)

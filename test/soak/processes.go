@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/karmada-compute/karmada-compute/test/federation"
 )
@@ -26,7 +25,7 @@ const (
 )
 
 // startTimeout is how long a process may take to be ready again while other processes restart, too.
-const startTimeout = 3 * time.Minute
+const startTimeout = federation.ReadyTimeout
 
 // Processes are the processes of a federation that can be killed: by their names, "agent/<cell>" and
 // "replica/<number>". They are safe for concurrent use.
