@@ -72,7 +72,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch workload := query.Get("workload"); name {
 	case "state":
-		h.state(w, r, workload, query.Get("after"))
+		h.state(w, r, Query{
+			Workload: workload, Name: query.Get("name"), City: query.Get("city"), Level: query.Get("level"),
+		}, query.Get("after"))
 	case "instances":
 		answer(w, map[string]any{"instances": h.options.Source.Instances(r.Context(), workload, query.Get("first"))})
 	case "way":
@@ -87,12 +89,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // state answers with the first state that differs from the version that the page has, or after some time with nothing.
-func (h *handler) state(w http.ResponseWriter, r *http.Request, workload, after string) {
+func (h *handler) state(w http.ResponseWriter, r *http.Request, q Query, after string) {
 	timer := time.NewTimer(h.options.Wait)
 	defer timer.Stop()
 	for {
 		changed := h.options.Source.Changed()
-		body, err := json.Marshal(h.options.Source.State(r.Context(), workload))
+		body, err := json.Marshal(h.options.Source.State(r.Context(), q))
 		if err != nil {
 			http.Error(w, "encode the state: "+err.Error(), http.StatusInternalServerError)
 			return

@@ -47,12 +47,12 @@ func (s *source) set(state State) {
 	s.changed = make(chan struct{})
 }
 
-func (s *source) State(_ context.Context, name string) *State {
+func (s *source) State(_ context.Context, q Query) *State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	result := s.state
-	if name != "" {
-		result.Workload = &Workload{Name: name, Tree: &view.Node{}}
+	if q.Workload != "" {
+		result.Workload = &Workload{Name: q.Workload, Tree: &view.Node{}}
 	}
 	return &result
 }

@@ -17,9 +17,9 @@ import (
 
 // Source provides the state that the page shows. It is safe for concurrent use.
 type Source interface {
-	// State returns the present state, with one Workload in detail, unless name is "". It answers without waiting for an
-	// API server that does not answer: the state has the problem.
-	State(ctx context.Context, name string) *State
+	// State returns the present state as far as a query asks for it. It answers without waiting for an API server that does
+	// not answer: the state has the problem.
+	State(ctx context.Context, q Query) *State
 	// Instances returns a bounded number of Instances of a Workload, from the one with a name on.
 	Instances(ctx context.Context, workload, first string) []*view.Node
 	// Way returns the path to an Instance; nil: there is no such Instance.
@@ -40,7 +40,9 @@ type State struct {
 	Problem *Problem `json:"problem,omitempty"`
 	// Hidden lists what the user may not read.
 	Hidden []string `json:"hidden,omitempty"`
-	// Workloads are the first ones, and Omitted is the number of the others.
+	// Sums and Cities are of all Workloads. Workloads are the first selected ones, and Omitted is the number of the others.
+	Sums      Sums            `json:"sums,omitzero"`
+	Cities    []string        `json:"cities,omitempty"`
 	Workloads []view.Overview `json:"workloads,omitempty"`
 	Omitted   int             `json:"omitted,omitempty"`
 	Workload  *Workload       `json:"workload,omitempty"`

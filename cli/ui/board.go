@@ -33,7 +33,7 @@ const (
 	boardTimeout = 10 * time.Second
 	// boardRetry is how long a board waits before it connects again.
 	boardRetry = 2 * time.Second
-	// mostKept is the number of Workloads whose state a board keeps.
+	// mostKept is the number of queries whose state a board keeps.
 	mostKept = 8
 )
 
@@ -47,9 +47,9 @@ type board struct {
 	// connected is nil while the board is not connected.
 	connected *connected
 	problem   *page.Problem
-	// states are the last states, by the Workload that they have in detail. fresh marks the states computed since the last change.
-	states map[string]*page.State
-	fresh  map[string]bool
+	// states are the last states, by query. fresh marks the states computed since the last change.
+	states map[page.Query]*page.State
+	fresh  map[page.Query]bool
 	// federation is the last read of the hub; nil: the hub is not read. federationAlone: no project is read.
 	federation      *page.Federation
 	federationAlone bool
@@ -79,7 +79,7 @@ type facts struct {
 }
 
 func newBoard(c *command.Command) *board {
-	return &board{Command: c, states: map[string]*page.State{}, fresh: map[string]bool{}, changed: make(chan struct{})}
+	return &board{Command: c, states: map[page.Query]*page.State{}, fresh: map[page.Query]bool{}, changed: make(chan struct{})}
 }
 
 // run keeps the board connected until ctx ends.
@@ -235,28 +235,28 @@ func (b *board) Changed() <-chan struct{} {
 }
 
 // State implements page.Source.
-func (b *board) State(_ context.Context, name string) *page.State {
+func (b *board) State(_ context.Context, q page.Query) *page.State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.withFederation(b.ofProject(name))
+	return b.withFederation(b.ofProject(q))
 }
 
 // ofProject returns the state of the project. The caller holds the lock.
-func (b *board) ofProject(name string) *page.State {
-	if b.fresh[name] {
-		return b.states[name]
+func (b *board) ofProject(q page.Query) *page.State {
+	if b.fresh[q] {
+		return b.states[q]
 	}
 	problem := b.problem
 	if b.connected != nil {
-		state, err := b.connected.state(name)
+		state, err := b.connected.state(q)
 		if err == nil {
-			b.keep(name, state)
+			b.keep(q, state)
 			return state
 		}
 		problem = problemOf(err, b.Clock.Now())
 	}
 	shown := page.State{}
-	for _, kept := range []string{name, ""} {
+	for _, kept := range []page.Query{q, {Workload: q.Workload}, {}} {
 		if last := b.states[kept]; last != nil {
 			shown = *last
 			break
@@ -267,12 +267,12 @@ func (b *board) ofProject(name string) *page.State {
 }
 
 // keep keeps a state. The caller holds the lock.
-func (b *board) keep(name string, state *page.State) {
+func (b *board) keep(q page.Query, state *page.State) {
 	if len(b.states) >= mostKept {
-		maps.DeleteFunc(b.states, func(kept string, _ *page.State) bool { return !b.fresh[kept] })
+		maps.DeleteFunc(b.states, func(kept page.Query, _ *page.State) bool { return !b.fresh[kept] })
 	}
-	if len(b.states) < mostKept || b.states[name] != nil {
-		b.states[name], b.fresh[name] = state, true
+	if len(b.states) < mostKept || b.states[q] != nil {
+		b.states[q], b.fresh[q] = state, true
 	}
 }
 

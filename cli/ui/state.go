@@ -24,8 +24,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/view"
 )
 
-// state returns what the page shows, with one Workload in detail.
-func (c *connected) state(name string) (*page.State, error) {
+// state returns what the page shows for a query.
+func (c *connected) state(q page.Query) (*page.State, error) {
 	result := &page.State{
 		Project: c.ProjectName, Namespace: c.Namespace, Loaded: true, Hidden: slices.Sorted(maps.Keys(c.hidden)),
 		NoLogs: c.facts.noLogs,
@@ -35,13 +35,12 @@ func (c *connected) state(name string) (*page.State, error) {
 		if err != nil {
 			return nil, err
 		}
-		shown := min(len(overviews), page.MostWorkloads)
-		result.Workloads, result.Omitted = overviews[:shown], len(overviews)-shown
+		result.Show(overviews, q)
 	}
-	if name == "" {
+	if q.Workload == "" {
 		return result, nil
 	}
-	snapshot, err := c.snapshot(name)
+	snapshot, err := c.snapshot(q.Workload)
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,20 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Level is how much attention a Workload needs.
+type Level string
+
+// Levels of Workloads. A broken one needs somebody who acts; a rolling one changes, or waits, by itself.
+const (
+	LevelBroken  Level = "broken"
+	LevelRolling Level = "rolling"
+	LevelWell    Level = "well"
 )
 
 // Overview has the columns of a Workload in a list.
@@ -31,6 +42,7 @@ type Overview struct {
 	Rollout string `json:"rollout,omitempty"`
 	// Reason is the most specific reason of the Workload and its deployments.
 	Reason string `json:"reason,omitempty"`
+	Level  Level  `json:"level"`
 	// Finding is the cause of a fault; nil when all is well.
 	Finding *Finding `json:"finding,omitempty"`
 	// Images are the images of the containers, in their order.
@@ -57,9 +69,14 @@ func ReadOverviews(ctx context.Context, project client.Reader, now time.Time, op
 	if err != nil {
 		return nil, err
 	}
+	byWorkload := map[types.UID][]v1alpha.WorkloadDeployment{}
+	for i := range deployments {
+		uid := deployments[i].Spec.WorkloadRef.UID
+		byWorkload[uid] = append(byWorkload[uid], deployments[i])
+	}
 	result := make([]Overview, 0, len(workloads))
 	for i := range workloads {
-		result = append(result, OverviewOf(&workloads[i], deployments, now))
+		result = append(result, OverviewOf(&workloads[i], byWorkload[workloads[i].UID], now))
 	}
 	slices.SortFunc(result, CompareOverviews)
 	return result, nil
@@ -120,7 +137,20 @@ func OverviewOf(workload *v1alpha.Workload, all []v1alpha.WorkloadDeployment, no
 	}
 	slices.Sort(o.Cities)
 	o.Cities = slices.Compact(o.Cities)
+	o.Level = o.level(workload)
 	return o
+}
+
+func (o *Overview) level(workload *v1alpha.Workload) Level {
+	fault := o.Finding != nil && !o.Finding.Warning
+	rollout := workload.Status.Rollout
+	switch {
+	case fault && o.Finding.urgent():
+		return LevelBroken
+	case fault, o.Ready < o.Desired, rollout != nil && rollout.Phase != v1alpha.RolloutComplete:
+		return LevelRolling
+	}
+	return LevelWell
 }
 
 // rolloutOf returns the phase of the rollout of a Workload, with the city that it is in.

@@ -20,7 +20,7 @@ import (
 // hub is a source with one state: the tests of package cli read it from a real API server.
 type hub struct{ state *page.State }
 
-func (h hub) State(context.Context, string) *page.State            { return h.state }
+func (h hub) State(context.Context, page.Query) *page.State        { return h.state }
 func (hub) Instances(context.Context, string, string) []*view.Node { return nil }
 func (hub) Way(context.Context, string, string) *view.Way          { return nil }
 func (hub) Log(context.Context, page.LogRequest) (*page.Log, error) {

@@ -84,13 +84,12 @@ func (f *fleet) report(instance string, state metav1.Condition) {
 }
 
 // State implements page.Source.
-func (f *fleet) State(_ context.Context, name string) *page.State {
+func (f *fleet) State(_ context.Context, q page.Query) *page.State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	state := &page.State{Namespace: "shop", Loaded: true, NoLogs: f.noLogs, Workloads: []view.Overview{
-		view.OverviewOf(f.snapshot.Workload, f.snapshot.Deployments, f.snapshot.Now),
-	}}
-	if name == f.snapshot.Name {
+	state := &page.State{Namespace: "shop", Loaded: true, NoLogs: f.noLogs}
+	state.Show([]view.Overview{view.OverviewOf(f.snapshot.Workload, f.snapshot.Deployments, f.snapshot.Now)}, q)
+	if q.Workload == f.snapshot.Name {
 		state.Workload = page.WorkloadOf(f.snapshot, nil, view.ErrLocationsUnread)
 	}
 	return state
@@ -148,13 +147,19 @@ func (f *fleet) Changed() <-chan struct{} {
 // open opens the page of a fleet.
 func (f *fleet) open(t *testing.T) *browser {
 	t.Helper()
+	return openSource(t, f)
+}
+
+// openSource opens a page.
+func openSource(t *testing.T, source page.Source) *browser {
+	t.Helper()
 	chromium(t)
 	server := httptest.NewUnstartedServer(nil)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Config.Handler = page.New(page.Options{Source: f, Token: "token", Port: port, Wait: patience})
+	server.Config.Handler = page.New(page.Options{Source: source, Token: "token", Port: port, Wait: patience})
 	server.Start()
 	t.Cleanup(func() {
 		server.CloseClientConnections()

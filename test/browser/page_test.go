@@ -60,7 +60,7 @@ func TestCreation(t *testing.T) {
 	p.rolls(w, v1alpha.RolloutComplete, "", "")
 	b.shows(".workloads tbody tr", "4/4", "2/2", "Complete")
 	b.shows("#workload", "Workload web: 4 of 4 Instances are Ready", "web-main-dfw-0 Ready", "10.0.0.1")
-	b.until("document.activeElement.getAttribute('href') === '#web'") // changes keep the focus
+	b.until("document.activeElement.id === 'title'") // changes keep the focus
 
 	p.must(p.Delete(p.Context(), w))
 	for _, city := range []*v1alpha.WorkloadDeployment{dallas, chicago} {

@@ -5,16 +5,16 @@
 import { age, el, show } from './dom.js';
 import { federation } from './federation.js';
 import { openLog } from './log.js';
-import { workloads } from './workloads.js';
 import { path, workload } from './workload.js';
+import { address, asked, workloads } from './workloads.js';
 
 const retry = 2000;
 const refresh = 5000;
+// typing is how long the filter waits for the next letter.
+const typing = 250;
 const mostPages = 25;
 
 const byId = (id) => document.getElementById(id);
-const selected = () => decodeURIComponent(location.hash.slice(1));
-
 let state = { namespace: '', loaded: false };
 let version = '';
 let lost = null;
@@ -24,7 +24,8 @@ const expanded = new Map();
 
 function render() {
   const problem = lost ?? state.problem;
-  document.title = [selected(), state.namespace, 'karmada-compute'].filter(Boolean).join(' · ');
+  const { workload: selected } = asked();
+  document.title = [selected, state.namespace, 'karmada-compute'].filter(Boolean).join(' · ');
   show(byId('where'), [state.project ? `project ${state.project}` : '', state.namespace ? `namespace ${state.namespace}` : ''].filter(Boolean).join(', '));
   show(byId('status'), problem ? `not updated since ${new Date(problem.since).toLocaleTimeString()} (${age(problem.since)})` : state.loaded ? 'live' : 'connecting');
   byId('status').className = problem ? 'bad' : state.loaded ? 'good' : 'busy';
@@ -32,9 +33,12 @@ function render() {
     state.hidden?.length ? el('p', { class: 'quiet' }, `left out, since you may not read it: ${state.hidden.join(', ')}`) : null);
   show(byId('federation'), federation(state.federation));
   // An operator's page without a project has no Workloads.
-  show(byId('workloads'), state.namespace || !state.federation ? workloads(state, selected()) : null);
-  const detail = state.workload?.name === selected() ? state.workload : null;
-  show(byId('workload'), detail ? el('article', { 'data-key': detail.name, 'aria-labelledby': 'title' }, workload(detail, { expanded, noLogs: state.noLogs })) : null);
+  show(byId('workloads'), state.namespace || !state.federation ? workloads(state) : null);
+  byId('main').classList.toggle('detail', selected !== '');
+  const detail = state.workload?.name === selected ? state.workload : null;
+  show(byId('workload'), selected ? el('article', { 'data-key': selected, 'aria-labelledby': 'title' },
+    el('a', { class: 'back', href: address({ workload: '' }) }, '← All Workloads'), el('h2', { id: 'title', tabindex: '-1' }, selected),
+    detail ? workload(detail, { expanded, noLogs: state.noLogs }) : el('p', { class: 'quiet' }, 'loading')) : null);
 }
 
 async function get(what, parameters, signal) {
@@ -50,7 +54,7 @@ async function follow() {
     asking = new AbortController();
     const { signal } = asking;
     try {
-      const answer = await get('state', { workload: selected(), after: version }, signal);
+      const answer = await get('state', { ...asked(), after: version }, signal);
       lost = null;
       if (answer) {
         ({ version, state } = answer);
@@ -72,7 +76,7 @@ async function follow() {
 async function load(first, count) {
   let nodes = [];
   for (let pages = 0; nodes.length < count && pages < mostPages; pages++) {
-    const { instances } = await get('instances', { workload: selected(), first: nodes.at(-1)?.name ?? first });
+    const { instances } = await get('instances', { workload: asked().workload, first: nodes.at(-1)?.name ?? first });
     const next = (instances ?? []).slice(nodes.length === 0 ? 0 : 1);
     if (next.length === 0) break;
     nodes = nodes.concat(next);
@@ -109,7 +113,7 @@ async function more(first) {
 }
 
 async function openPath(instance) {
-  const { way } = await get('way', { workload: selected(), instance });
+  const { way } = await get('way', { workload: asked().workload, instance });
   const dialog = byId('path');
   show(dialog.firstElementChild, way ? path(way) : [el('h2', { id: 'path-title' }, `${instance} does not exist any more`),
     el('form', { method: 'dialog' }, el('button', { autofocus: true }, 'Close'))]);
@@ -132,11 +136,41 @@ document.addEventListener('click', (event) => {
   }
 });
 
-addEventListener('hashchange', () => {
+// ask begins to follow what the address asks for.
+function ask() {
   version = '';
-  expanded.clear();
   asking.abort();
   render();
+}
+
+// What a user has typed stays in the filter until the address asks for something else.
+const reset = () => byId('filter')?.reset();
+
+addEventListener('hashchange', ({ oldURL }) => {
+  const before = asked(new URL(oldURL).hash).workload;
+  const now = asked().workload;
+  if (before === now) {
+    ask();
+    reset();
+    return;
+  }
+  expanded.clear();
+  ask();
+  (now ? byId('title') : document.querySelector(`[data-key="${CSS.escape(before)}"] a`))?.focus();
+});
+
+// The filter is in the address, so that a link keeps it.
+let typed;
+document.addEventListener('input', ({ target }) => {
+  if (!target.closest('#filter')) return;
+  clearTimeout(typed);
+  typed = setTimeout(() => {
+    history.replaceState(null, '', address(Object.fromEntries(new FormData(byId('filter')))));
+    ask();
+  }, typing);
+});
+document.addEventListener('submit', (event) => {
+  if (event.target.id === 'filter') event.preventDefault();
 });
 
 setInterval(render, refresh); // ages

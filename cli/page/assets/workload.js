@@ -11,7 +11,6 @@ const actors = { consumer: 'Consumer', operator: 'Operator', nobody: 'Nothing to
 export function workload(one, of) {
   const held = one.verdicts ?? [];
   return [
-    el('h2', { id: 'title', tabindex: '-1' }, one.name),
     el('p', { class: 'summary' }, sign(held.length === 0 ? 'good' : held.some((v) => acts(v.stop.finding)) ? 'bad' : 'busy'), ' ', one.summary),
     held.map(verdict),
     el('div', { class: 'columns' }, rollout(one), instances(one, of)),

@@ -10,6 +10,20 @@ export function level(ready, desired, finding) {
   return ready >= desired ? 'good' : 'busy';
 }
 
+// asked returns what the address asks for: #web?city=DFW&level=broken.
+export function asked(hash = location.hash) {
+  const [name, filter] = hash.slice(1).split('?');
+  const { name: part = '', city = '', level: only = '' } = Object.fromEntries(new URLSearchParams(filter));
+  return { workload: decodeURIComponent(name), name: part, city, level: only };
+}
+
+// address returns the address that asks for what the present one does, but for some changes.
+export function address(changes) {
+  const { workload, ...filter } = { ...asked(), ...changes };
+  const parameters = new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
+  return `#${encodeURIComponent(workload)}${parameters ? `?${parameters}` : ''}`;
+}
+
 const signs = { good: '✓', bad: '✕', busy: '…' };
 
 // sign returns the sign of a level. The text beside it says the same.
@@ -17,32 +31,56 @@ export function sign(of) {
   return el('span', { class: `sign ${of}`, 'aria-hidden': 'true' }, signs[of]);
 }
 
-export function workloads(state, selected) {
-  const list = state.workloads ?? [];
+const looks = { broken: 'bad', rolling: 'busy', well: 'good' };
+
+// fewest is how many Workloads need a filter.
+const fewest = 10;
+
+export function workloads(state) {
   if (!state.loaded) return [];
-  if (list.length === 0) {
-    return [el('h2', null, 'Workloads'), el('p', { class: 'empty' }, 'No Workloads in this namespace. ',
-      el('code', null, 'kubectl compute run NAME --image=IMAGE --city=CITY'), ' creates one.')];
-  }
+  const list = state.workloads ?? [];
+  const sums = Object.keys(looks).map((name) => [name, state.sums?.[name] ?? 0]).filter(([, count]) => count > 0);
+  const total = sums.reduce((sum, [, count]) => sum + count, 0);
+  const wanted = asked();
+  const filtered = wanted.name || wanted.city || wanted.level;
   const cities = [...new Set(list.flatMap((one) => one.cities ?? []))].sort();
   return [
     el('h2', null, 'Workloads'),
-    scroller('Workloads by city', el('table', { class: 'workloads' },
-      el('thead', null, el('tr', null, ['Workload', 'Ready', ...cities, 'Rollout', 'Reason', 'Age'].map((name) => el('th', { scope: 'col' }, name)))),
-      el('tbody', null, list.map((one) => row(one, cities, one.name === selected))),
+    total > 1 ? el('p', { class: 'sums' }, sums.map(([name, count]) => el('span', null, sign(looks[name]), ` ${count} ${name}`))) : null,
+    filtered || total > fewest ? filter(state.cities ?? [], wanted) : null,
+    list.length === 0 ? empty(total, filtered) : scroller('Workloads by city', el('table', { class: 'workloads' },
+      el('thead', null, el('tr', null, ['Workload', 'Ready', 'Reason', ...cities, 'Rollout', 'Age'].map((name) => el('th', { scope: 'col' }, name)))),
+      el('tbody', null, list.map((one) => row(one, cities, one.name === wanted.workload))),
     )),
-    state.omitted ? el('p', { class: 'empty' }, `and ${state.omitted} more: `, el('code', null, 'kubectl compute list'), ' has all.') : null,
+    state.omitted ? el('p', { class: 'empty' }, `and ${state.omitted} more: the filter finds them, and `, el('code', null, 'kubectl compute list'), ' has all.') : null,
   ];
 }
 
+// empty says why there is no row.
+function empty(total, filtered) {
+  if (total > 0 && filtered) {
+    return el('p', { class: 'empty' }, `None of ${total} Workloads fits the filter. `, el('a', { href: address({ name: '', city: '', level: '' }) }, 'Show all'));
+  }
+  return el('p', { class: 'empty' }, 'No Workloads in this namespace. ',
+    el('code', null, 'kubectl compute run NAME --image=IMAGE --city=CITY'), ' creates one.');
+}
+
+// filter shows the form that selects Workloads.
+function filter(cities, { name, city, level: only }) {
+  const options = (values, chosen) => ['', ...values].map((value) => el('option', { value, selected: value === chosen }, value || 'all'));
+  return el('form', { id: 'filter', role: 'search' },
+    el('label', null, 'Name ', el('input', { type: 'search', name: 'name', value: name, maxlength: '63', autocomplete: 'off' })),
+    el('label', null, 'City ', el('select', { name: 'city' }, options(cities, city))),
+    el('label', null, 'State ', el('select', { name: 'level' }, options(Object.keys(looks), only))));
+}
+
 function row(one, cities, isSelected) {
-  const of = level(one.ready, one.desired, one.finding);
   return el('tr', { 'data-key': one.name, class: isSelected ? 'selected' : null },
-    el('th', { scope: 'row' }, el('a', { href: `#${encodeURIComponent(one.name)}`, 'aria-current': isSelected ? 'true' : null }, one.name)),
-    el('td', { class: 'number' }, sign(of), ` ${one.ready}/${one.desired}`),
+    el('th', { scope: 'row' }, el('a', { href: address({ workload: one.name }), 'aria-current': isSelected ? 'true' : null }, one.name)),
+    el('td', { class: 'number' }, sign(looks[one.level]), ` ${one.ready}/${one.desired}`),
+    el('td', null, one.level === 'well' ? '' : one.reason),
     cities.map((city) => cell(one, city)),
     el('td', null, one.rollout),
-    el('td', null, one.reason),
     el('td', { class: 'number' }, age(one.created)));
 }
 
