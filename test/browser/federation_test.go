@@ -50,7 +50,7 @@ func TestHub(t *testing.T) {
 	agent := view.Finding{Reason: "AgentNotReady", Message: "no replica <img src=x>", Do: "See Deployment karmada-compute-cell."}
 	found := &page.Federation{
 		Faults:   []view.Fault{{Subject: "dfw", Finding: agent}, {Subject: "LAX", Finding: view.Finding{Reason: "NoMatchingLocation"}}},
-		Read:     now.Add(-3 * time.Minute),
+		Read:     now.Add(-3 * time.Hour), // minutes would pass on a busy machine
 		Problem:  &page.Problem{Message: "the API server does not answer", Do: "Check the network.", Since: now},
 		Replicas: []page.Replica{{Name: "a", Running: true, Renewed: metav1.NewTime(now), Shards: 16, Projects: 2}},
 		Cells: []view.Cell{
@@ -58,17 +58,34 @@ func TestHub(t *testing.T) {
 			{Name: "ord", City: "ORD", Ready: true, Agent: "AgentReady", Deployments: 2},
 		},
 		Cities:   []view.City{{Name: "DFW", Cells: 1, ReadyCells: 1, Deployments: 4, Ready: 5, Desired: 8}},
-		Repaired: []view.Repaired{{Kind: "ResourceBinding", Namespace: "ns-a", Name: "web-main-dfw", At: metav1.NewTime(now.Add(-time.Hour))}},
+		Repaired: []view.Repaired{{Kind: "ResourceBinding", Namespace: "ns-a", Name: "web-main-dfw", At: metav1.NewTime(now.Add(-5 * time.Hour))}},
 		Omitted:  7,
 	}
 	b := openHub(t, &page.State{Loaded: true, Federation: found})
-	b.shows("#federation .freshness", "read 3m ago, and not since: the API server does not answer", "7 rows are left out")
+	b.shows("#federation .freshness", "read 3h ago, and not since: the API server does not answer", "7 rows are left out")
 	b.shows("#federation .verdict", "dfw: AgentNotReady", "no replica <img src=x>", "See Deployment karmada-compute-cell.")
 	b.shows("#federation .verdict:nth-of-type(2)", "LAX: NoMatchingLocation")
 	b.shows(".cells tbody tr", "dfw DFW ✓ yes ✕ AgentNotReady 4")
 	b.shows(".cities", "1/1 4", "5/8")
 	b.shows(".replicas", "a ✓ yes", "16 2")
-	b.shows(".repairs", "ResourceBinding ns-a web-main-dfw 60m")
+	b.shows(".repairs", "ResourceBinding ns-a web-main-dfw 5h")
 	b.until("document.querySelector('#workloads').childElementCount === 0")
 	b.until("document.querySelectorAll('img').length === 0")
+}
+
+// TestHubWithoutReplica: without a replica nothing is known of agents and Instances, whatever the hub still has of them.
+func TestHubWithoutReplica(t *testing.T) {
+	now := time.Now()
+	found := &page.Federation{
+		Read:   now,
+		Faults: []view.Fault{{Subject: "replicas", Finding: view.Finding{Reason: "NoReplica", Message: "no replica runs"}}},
+		Cells:  []view.Cell{{Name: "dfw", City: "DFW", Ready: true, Agent: "AgentReady", Deployments: 4}},
+		Cities: []view.City{{Name: "DFW", Cells: 1, ReadyCells: 1, Deployments: 4, Ready: 8, Desired: 8}, {Name: "LAX", Desired: 2}},
+	}
+	b := openHub(t, &page.State{Loaded: true, Federation: found})
+	b.shows("#status.bad", "live, 1 to act on")
+	b.shows("#federation .verdict", "replicas: NoReplica")
+	b.shows(".cells tbody tr", "dfw DFW ✓ yes … AgentReady")
+	b.shows(".cities tbody tr:nth-child(1)", "… 8/8")
+	b.shows(".cities tbody tr:nth-child(2)", "LAX 0/0", "✕ 0/2")
 }

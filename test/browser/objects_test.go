@@ -25,6 +25,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
@@ -173,11 +174,15 @@ func (p *project) sumUp(w *v1alpha.Workload, d *v1alpha.WorkloadDeployment, cond
 	p.must(p.List(p.Context(), found, client.InNamespace(p.namespace), client.MatchingLabels{v1alpha.LabelDeploymentName: d.Name}))
 	hash := p.hash(&d.Spec.Template)
 	var existing, available, current []int
+	cause := is(v1alpha.ConditionReplicasReady, metav1.ConditionFalse, v1alpha.ReasonInstancesProvisioning, "Instances start")
 	for i := range found.Items {
 		index, _ := naming.InstanceIndex(d.Name, found.Items[i].Name)
 		existing = append(existing, index)
-		if meta.IsStatusConditionTrue(found.Items[i].Status.Conditions, v1alpha.ConditionReady) {
+		switch ready := meta.FindStatusCondition(found.Items[i].Status.Conditions, v1alpha.ConditionReady); {
+		case ready != nil && ready.Status == metav1.ConditionTrue:
 			available = append(available, index)
+		case ready != nil && reasons.IsCause(v1alpha.ConditionReady, ready.Reason):
+			cause.Reason, cause.Message = ready.Reason, ready.Message
 		}
 		if found.Items[i].TemplateHash() == hash {
 			current = append(current, index)
@@ -197,16 +202,17 @@ func (p *project) sumUp(w *v1alpha.Workload, d *v1alpha.WorkloadDeployment, cond
 		Cell: strings.ToLower(d.Spec.CityCode), TemplateHash: hash, Existing: naming.Format(existing), Ready: naming.Format(available),
 		AvailableIndices: naming.Format(available), Current: naming.Format(current),
 	}}
-	for _, condition := range append(conditions, replicasReady(ready, desired), isAvailable(ready)) {
+	for _, condition := range append(conditions, replicasReady(ready, desired, cause), isAvailable(ready)) {
 		meta.SetStatusCondition(&d.Status.Conditions, condition)
 	}
 	p.must(p.Status().Update(p.Context(), d))
 	p.sum(w)
 }
 
-func replicasReady(ready, desired int32) metav1.Condition {
+// replicasReady is the condition of a deployment. It has the cause of its Instances.
+func replicasReady(ready, desired int32, cause metav1.Condition) metav1.Condition {
 	if ready < desired {
-		return is(v1alpha.ConditionReplicasReady, metav1.ConditionFalse, v1alpha.ReasonInstancesProvisioning, "Instances start")
+		return cause
 	}
 	return is(v1alpha.ConditionReplicasReady, metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound, "")
 }

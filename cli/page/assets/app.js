@@ -22,13 +22,22 @@ let asking = new AbortController();
 // expanded has the Instances of the groups that the user has opened, by the name of the first one.
 const expanded = new Map();
 
+// freshness returns how current the page is, and how that looks.
+function freshness(problem) {
+  if (problem) return [`not updated since ${new Date(problem.since).toLocaleTimeString()} (${age(problem.since)})`, 'bad'];
+  if (!state.loaded) return ['connecting', 'busy'];
+  const faults = state.federation?.faults?.length ?? 0;
+  return faults ? [`live, ${faults} to act on`, 'bad'] : ['live', 'good'];
+}
+
 function render() {
   const problem = lost ?? state.problem;
   const { workload: selected } = asked();
   document.title = [selected, state.namespace, 'karmada-compute'].filter(Boolean).join(' · ');
   show(byId('where'), [state.project ? `project ${state.project}` : '', state.namespace ? `namespace ${state.namespace}` : ''].filter(Boolean).join(', '));
-  show(byId('status'), problem ? `not updated since ${new Date(problem.since).toLocaleTimeString()} (${age(problem.since)})` : state.loaded ? 'live' : 'connecting');
-  byId('status').className = problem ? 'bad' : state.loaded ? 'good' : 'busy';
+  const [standing, look] = freshness(problem);
+  show(byId('status'), standing);
+  byId('status').className = look;
   show(byId('problem'), problem ? [el('p', null, el('strong', null, problem.message)), el('p', null, problem.do)] : [],
     state.hidden?.length ? el('p', { class: 'quiet' }, `left out, since you may not read it: ${state.hidden.join(', ')}`) : null);
   show(byId('federation'), federation(state.federation));

@@ -22,13 +22,15 @@ export function federation(hub) {
 }
 
 function tables(hub) {
+  // Without a replica nothing about agents and Instances is newer than the last one.
+  const known = (hub.replicas ?? []).some((replica) => replica.running) ? 'good' : 'busy';
   return [
     table('cells', ['Cell', 'City', 'Ready', 'Agent', 'Deployments', 'Behind'], (hub.cells ?? []).map((cell) => [
-      cell.name, cell.city, state(cell.ready), [sign(cell.finding ? 'bad' : 'good'), ` ${cell.agent ?? 'unknown'}`], cell.deployments,
+      cell.name, cell.city, state(cell.ready), [sign(cell.finding ? 'bad' : known), ` ${cell.agent ?? 'unknown'}`], cell.deployments,
       [cell.behind > 0 ? sign('busy') : null, ` ${cell.behind}`],
     ])),
     table('cities', ['City', 'Cells ready', 'Deployments', 'Instances ready'], (hub.cities ?? []).map((city) => [
-      city.name, `${city.readyCells}/${city.cells}`, city.deployments, [sign(city.ready >= city.desired ? 'good' : 'busy'), ` ${city.ready}/${city.desired}`],
+      city.name, `${city.readyCells}/${city.cells}`, city.deployments, [sign(city.ready >= city.desired ? known : city.cells > 0 ? 'busy' : 'bad'), ` ${city.ready}/${city.desired}`],
     ])),
     table('replicas', ['Replica', 'Running', 'Renewed', 'Shards', 'Projects'], (hub.replicas ?? []).map((replica) => [
       replica.name, state(replica.running), `${age(replica.renewed)} ago`, replica.shards, replica.projects,

@@ -74,7 +74,7 @@ function node(one, of) {
   return el('li', { 'data-key': one.name }, el('details', { open: true },
     el('summary', null, sign(level(one.ready ?? 0, one.desired ?? 0, one.finding)),
       el('strong', null, ` ${one.city || `cell ${one.name}`} `), one.city ? el('span', { class: 'quiet' }, `${one.name} `) : null,
-      el('span', null, `${one.state} `), el('span', { class: 'quiet' }, [one.reason, one.address].filter(Boolean).join(' · '))),
+      el('span', null, `${one.state} `), el('span', { class: 'quiet' }, [one.finding && one.reason, one.address].filter(Boolean).join(' · '))),
     one.finding ? el('p', { class: 'quiet' }, one.finding.message) : null,
     el('ul', null, (one.children ?? []).map((child) => node(child, of)))));
 }

@@ -49,7 +49,7 @@ export function workloads(state) {
     total > 1 ? el('p', { class: 'sums' }, sums.map(([name, count]) => el('span', null, sign(looks[name]), ` ${count} ${name}`))) : null,
     filtered || total > fewest ? filter(state.cities ?? [], wanted) : null,
     list.length === 0 ? empty(total, filtered) : scroller('Workloads by city', el('table', { class: 'workloads' },
-      el('thead', null, el('tr', null, ['Workload', 'Ready', 'Reason', ...cities, 'Rollout', 'Age'].map((name) => el('th', { scope: 'col' }, name)))),
+      el('thead', null, el('tr', null, ['Workload', 'Ready', 'Reason', 'Rollout', ...cities, 'Age'].map((name) => el('th', { scope: 'col' }, name)))),
       el('tbody', null, list.map((one) => row(one, cities, one.name === wanted.workload))),
     )),
     state.omitted ? el('p', { class: 'empty' }, `and ${state.omitted} more: the filter finds them, and `, el('code', null, 'kubectl compute list'), ' has all.') : null,
@@ -78,9 +78,9 @@ function row(one, cities, isSelected) {
   return el('tr', { 'data-key': one.name, class: isSelected ? 'selected' : null },
     el('th', { scope: 'row' }, el('a', { href: address({ workload: one.name }), 'aria-current': isSelected ? 'true' : null }, one.name)),
     el('td', { class: 'number' }, sign(looks[one.level]), ` ${one.ready}/${one.desired}`),
-    el('td', null, one.level === 'well' ? '' : one.reason),
-    cities.map((city) => cell(one, city)),
+    el('td', null, one.finding ? one.reason : ''),
     el('td', null, one.rollout),
+    cities.map((city) => cell(one, city)),
     el('td', { class: 'number' }, age(one.created)));
 }
 
