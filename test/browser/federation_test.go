@@ -58,7 +58,9 @@ func TestHub(t *testing.T) {
 			{Name: "ord", City: "ORD", Ready: true, Agent: "AgentReady", Deployments: 2},
 		},
 		Cities:   []view.City{{Name: "DFW", Cells: 1, ReadyCells: 1, Deployments: 4, Ready: 5, Desired: 8}},
-		Repaired: []view.Repaired{{Kind: "ResourceBinding", Namespace: "ns-a", Name: "web-main-dfw", At: metav1.NewTime(now.Add(-5 * time.Hour))}},
+		Repaired: []view.Repaired{{
+			Kind: "ResourceBinding", Namespace: "ns-a", Name: "web-main-dfw", At: metav1.NewTime(now.Add(-5 * time.Hour)),
+		}},
 		Omitted:  7,
 	}
 	b := openHub(t, &page.State{Loaded: true, Federation: found})
