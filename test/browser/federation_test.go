@@ -57,11 +57,11 @@ func TestHub(t *testing.T) {
 			{Name: "dfw", City: "DFW", Ready: true, Agent: "AgentNotReady", Deployments: 4, Behind: 3, Finding: &agent},
 			{Name: "ord", City: "ORD", Ready: true, Agent: "AgentReady", Deployments: 2},
 		},
-		Cities:   []view.City{{Name: "DFW", Cells: 1, ReadyCells: 1, Deployments: 4, Ready: 5, Desired: 8}},
+		Cities: []view.City{{Name: "DFW", Cells: 1, ReadyCells: 1, Deployments: 4, Ready: 5, Desired: 8}},
 		Repaired: []view.Repaired{{
 			Kind: "ResourceBinding", Namespace: "ns-a", Name: "web-main-dfw", At: metav1.NewTime(now.Add(-5 * time.Hour)),
 		}},
-		Omitted:  7,
+		Omitted: 7,
 	}
 	b := openHub(t, &page.State{Loaded: true, Federation: found})
 	b.shows("#federation .freshness", "read 3h ago, and not since: the API server does not answer", "7 rows are left out")
