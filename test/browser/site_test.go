@@ -23,10 +23,13 @@ func TestSearchOfTheSite(t *testing.T) {
 	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	defer server.Close()
 	b := visit(t, server.URL+"/docs/how-to/command.html")
-	b.expect("favicon.ico")
 	b.run(chromedp.SendKeys("#search", "QuotaExceeded"))
 	b.shows("#found", "Reasons: QuotaExceeded")
 	b.run(chromedp.Click("#found a"))
 	b.until("location.pathname === '/docs/reference/reasons.html' && location.hash === '#quotagranted-quotaexceeded'")
 	b.shows(":target", "QuotaExceeded")
+
+	b.sized(390, 844, "light")
+	b.run(chromedp.Click(".menu"))
+	b.until("location.hash === '#pages' && document.getElementById('pages').getBoundingClientRect().top < innerHeight")
 }

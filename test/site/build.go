@@ -6,6 +6,7 @@
 package site
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -23,6 +24,9 @@ const Repository = "https://github.com/karmada-compute/karmada-compute"
 
 // folders hold pages; of the root only its own files are pages.
 var folders = []string{".", "docs", "charts/karmada-compute"}
+
+// contents is the page whose links are in the order of reading, and icon the picture of the site.
+const contents, icon = "docs/README.md", "cli/page/assets/icon.svg"
 
 //go:embed theme
 var theme embed.FS
@@ -75,6 +79,13 @@ func Build(repository, out string) error {
 	if err := b.write("search.json", encoded); err != nil {
 		return err
 	}
+	picture, err := os.ReadFile(filepath.Join(repository, filepath.FromSlash(icon)))
+	if err != nil {
+		return err
+	}
+	if err := b.write(path.Base(icon), picture); err != nil {
+		return err
+	}
 	for _, name := range []string{"style.css", "search.js"} {
 		content, err := theme.ReadFile("theme/" + name)
 		if err != nil {
@@ -120,16 +131,19 @@ func linkOf(source string) string {
 
 type builder struct {
 	repository, out string
-	// pages are all pages by their sources.
-	pages map[string]*page
+	// pages are all pages by their sources. placed is how many of them have a place.
+	pages  map[string]*page
+	placed int
 }
 
 // page is a page of the site.
 type page struct {
 	source string
 	// Link is its path on the site.
-	Link    string
-	Title   string
+	Link  string
+	Title string
+	// place is its place among the links of the contents; 0: it has none.
+	place   int
 	body    string
 	entries []Entry
 }
@@ -160,9 +174,9 @@ func (b *builder) writePage(p *page) error {
 // navigation returns the pages in the order in which a reader needs them.
 func (b *builder) navigation() []group {
 	groups := []group{
-		{Title: "Start"}, {Title: "Tutorials"}, {Title: "How to"}, {Title: "Reference"}, {Title: "Runbooks"}, {Title: "Background"},
+		{Title: "Start"}, {Title: "Tutorials"}, {Title: "How to"}, {Title: "Runbooks"}, {Title: "Reference"}, {Title: "Background"},
 	}
-	numbers := map[string]int{"docs/tutorial": 1, "docs/how-to": 2, "docs/reference": 3, "docs/runbooks": 4, "docs/decisions": 5}
+	numbers := map[string]int{"docs/tutorial": 1, "docs/how-to": 2, "docs/runbooks": 3, "docs/reference": 4, "docs/decisions": 5}
 	for _, p := range b.pages {
 		if path.Dir(p.source) == "docs/decisions" && path.Base(p.source) != "README.md" {
 			continue // the page of decisions lists them
@@ -171,9 +185,17 @@ func (b *builder) navigation() []group {
 		groups[at].Pages = append(groups[at].Pages, p)
 	}
 	for _, g := range groups {
-		slices.SortFunc(g.Pages, func(p, q *page) int { return strings.Compare(p.Title, q.Title) })
+		slices.SortFunc(g.Pages, comparePages)
 	}
 	return groups
+}
+
+// comparePages has pages with a place first, in the order of the contents.
+func comparePages(p, q *page) int {
+	if (p.place == 0) != (q.place == 0) {
+		return cmp.Compare(q.place, p.place)
+	}
+	return cmp.Or(cmp.Compare(p.place, q.place), cmp.Compare(p.Title, q.Title))
 }
 
 func (b *builder) write(name string, content []byte) error {

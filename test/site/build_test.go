@@ -113,6 +113,22 @@ func (s *built) hasPage(t *testing.T, name string) {
 	}
 }
 
+// TestNavigation: the pages of each part are in the order of docs/README.md, and the ones that it does not name come last.
+func TestNavigation(t *testing.T) {
+	page := build(t).files["docs/index.html"]
+	at := 0
+	for _, title := range []string{
+		"A first Workload", "A first city", "Install, upgrade and remove", "Use the add-on without Milo", "Install on kind", "Runbooks",
+		"The API", "Limits", "Reasons",
+	} {
+		found := strings.Index(page[at:], ">"+title)
+		if found < 0 {
+			t.Fatalf("%q is not after the pages before it", title)
+		}
+		at += found
+	}
+}
+
 // TestSearchIndex: the index is small, its entries lead to sections, and it has reasons and flags.
 func TestSearchIndex(t *testing.T) {
 	s := build(t)

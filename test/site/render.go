@@ -121,6 +121,14 @@ func (r *rendering) add(words string) {
 	}
 }
 
+// place gives a page that the contents link to its place.
+func (r *rendering) place(p *page) {
+	if r.page.source == contents && p.place == 0 {
+		r.placed++
+		p.place = r.placed
+	}
+}
+
 // link returns where a link leads on the site: to a page, or to a file of the repository.
 func (r *rendering) link(destination string) (string, error) {
 	if isElsewhere(destination) || strings.HasPrefix(destination, "#") {
@@ -133,6 +141,7 @@ func (r *rendering) link(destination string) (string, error) {
 	}
 	for _, source := range []string{target, path.Join(target, "README.md")} {
 		if p := r.pages[source]; p != nil {
+			r.place(p)
 			return relative(r.page.Link, p.Link) + anchor, nil
 		}
 	}
