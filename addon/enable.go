@@ -271,12 +271,11 @@ func (s *session) waitHost(ctx context.Context) error {
 // waitDeployment waits until a Deployment has rolled out, and prints the reason for the wait whenever it changes.
 func (s *session) waitDeployment(ctx context.Context, r reference) error {
 	said := ""
-	deployment := &appsv1.Deployment{}
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
-		if err := s.host.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, deployment); err != nil {
+		missing, err := s.missing(ctx, r)
+		if err != nil {
 			return false, nil //nolint:nilerr // it is asked again until the timeout
 		}
-		missing := rollout(deployment)
 		if missing != "" && missing != said {
 			s.say("Deployment %s: %s", r.Name, missing)
 			said = missing
@@ -284,11 +283,33 @@ func (s *session) waitDeployment(ctx context.Context, r reference) error {
 		return missing == "", nil
 	})
 	if err != nil {
+		if wait.Interrupted(err) && ctx.Err() == nil {
+			err = fmt.Errorf("not within %s", s.options.karmada.timeout)
+			if missing, readErr := s.missing(ctx, r); readErr == nil {
+				said = missing
+			}
+		}
 		return fmt.Errorf("deployment %s/%s is not available (%s); see kubectl -n %s describe pods -l app.kubernetes.io/name=%s: %w",
 			r.Namespace, r.Name, said, r.Namespace, Name, err)
 	}
 	s.say("Deployment %s is available", r.Name)
 	return nil
+}
+
+// missing returns what a Deployment lacks until it runs its spec, and why Pods of it do not run; "": it lacks nothing.
+func (s *session) missing(ctx context.Context, r reference) (string, error) {
+	deployment := &appsv1.Deployment{}
+	if err := s.host.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, deployment); err != nil {
+		return "", err
+	}
+	missing := rollout(deployment)
+	if missing == "" {
+		return "", nil
+	}
+	if fault := s.host.podFault(ctx, deployment); fault != "" {
+		missing += "; " + fault
+	}
+	return missing, nil
 }
 
 // rollout returns the missing step until a Deployment runs its spec; "": none is missing.
