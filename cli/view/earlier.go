@@ -22,8 +22,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
-// Earlier is what cells run for a hub whose storage is lost, and which projects of the present hub can take it over. It is what
-// the cells report.
+// Earlier has the deployments that cells report for a hub whose storage is lost, and the projects of the present hub that can take
+// them over.
 type Earlier struct {
 	// Cells are the names of the Clusters with a city.
 	Cells []string
@@ -35,7 +35,7 @@ type Earlier struct {
 
 	hub    string
 	copies map[types.NamespacedName]bool
-	// namespaces are the namespaces of the present hub, and identities the names of those that have a UID as a project.
+	// namespaces are the namespaces of the present hub, and identities their names by their UIDs as projects.
 	namespaces map[string]*corev1.Namespace
 	identities map[types.UID]string
 }
@@ -44,7 +44,7 @@ type Earlier struct {
 type EarlierRow struct {
 	Project, Workload, City, Cell, Namespace, Hub string
 	Ready, Desired                                int32
-	// State is what becomes of it.
+	// State is the outcome on the present hub.
 	State string
 
 	deployment              types.NamespacedName
@@ -137,7 +137,7 @@ func (r *EarlierRow) isOfNamespace() bool {
 	return wire.IsUID(uid) && r.Namespace == naming.HubNamespace(uid, uid)
 }
 
-// Judge finds what becomes of each deployment: of one project, or of all for "".
+// Judge sets the state of each deployment: of one project, or of all for "".
 func (e *Earlier) Judge(ctx context.Context, hub client.Reader, project string) error {
 	isOther := func(name string) bool { return project != "" && project != name }
 	e.Projects = slices.DeleteFunc(projectsOf(e.Rows), func(p *EarlierProject) bool { return isOther(p.Name) })
