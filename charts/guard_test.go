@@ -183,6 +183,17 @@ var intrusions = map[string]intrusion{
 	"configure it before the cell exists": {
 		tenant, create(annotated(namespace("karmada-es-newer"), "compute.datumapis.com/load-balancer")), "are reserved",
 	},
+	"take what another project runs for an earlier hub": {
+		tenant, patch(namespace(free), adoption), "which Instances of an earlier hub are the project's",
+	},
+	"take it with a new namespace": {
+		tenant, create(annotated(namespace("guard-mine"), "compute.datumapis.com/adopted")),
+		"which Instances of an earlier hub are the project's",
+	},
+	"lose what the project runs for an earlier hub": {
+		tenant, patch(namespace("guard-adopted"), `{"metadata":{"annotations":{"compute.datumapis.com/adopted":null}}}`),
+		"which Instances of an earlier hub are the project's",
+	},
 	"confirm it before it exists": {tenant, create(inCity(namespace("karmada-es-new"))), "are reserved"},
 	"withdraw a cell from its city": {
 		tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"topology.datum.net/city-code":null}}}`), "a cell of the city",
@@ -195,6 +206,9 @@ var intrusions = map[string]intrusion{
 	},
 }
 
+// adoption gives a namespace the identity that a project had on an earlier hub.
+const adoption = `{"metadata":{"annotations":{"compute.datumapis.com/adopted":"{}"}}}`
+
 // legitimate are requests of others that the hub must accept.
 var legitimate = map[string]intrusion{
 	"propagate from another namespace": {tenant, create(policyOf("PropagationPolicy", free)), ""},
@@ -206,8 +220,10 @@ var legitimate = map[string]intrusion{
 	"make a namespace a project": {
 		tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project":"true"}}}`), "",
 	},
-	"label the namespace of a cell":    {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"a":"b"}}}`), ""},
-	"annotate the namespace of a cell": {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"annotations":{"a":"b"}}}`), ""},
+	"adopt what an earlier hub ran":       {operator, patch(namespace(free), adoption), ""},
+	"annotate a project that has adopted": {tenant, patch(namespace("guard-adopted"), `{"metadata":{"annotations":{"a":"b"}}}`), ""},
+	"label the namespace of a cell":       {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"a":"b"}}}`), ""},
+	"annotate the namespace of a cell":    {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"annotations":{"a":"b"}}}`), ""},
 	"configure a load balancer": {
 		operator, patch(namespace("karmada-es-mine"), balancer203), "",
 	},
@@ -316,7 +332,8 @@ func setUpGuarded(t testing.TB, admin client.Client) {
 	project := namespace(guarded)
 	project.Labels = map[string]string{v1alpha.LabelNamespaceProject: v1alpha.NamespaceProject}
 	objects := []client.Object{
-		project, labelled(namespace(guardedSpace)), deploymentNamed(guardedSpace), lease("karmada-compute-replica-a"),
+		project, annotated(namespace("guard-adopted"), "compute.datumapis.com/adopted"), labelled(namespace(guardedSpace)),
+		deploymentNamed(guardedSpace), lease("karmada-compute-replica-a"),
 		configMap("karmada-system", "karmada-compute-project-guard"),
 		binding("ResourceBinding", free, "old", ofNamespace(free)), binding("ResourceBinding", guarded, "old", ofNamespace(guarded)),
 		binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace)),

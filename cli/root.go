@@ -68,7 +68,7 @@ func newCommand(o Options, cellConfig func(hub *rest.Config, cell string) *rest.
 		addColor(&color, root, root.PersistentFlags())
 		return root
 	}
-	root.AddCommand(c.statusCommand())
+	root.AddCommand(c.statusCommand(), c.adoptCommand())
 	for _, cmd := range root.Commands() {
 		// karmadactl does not show the flags of a command's parents.
 		for _, leaf := range append(cmd.Commands(), cmd) {

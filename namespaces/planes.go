@@ -132,6 +132,7 @@ func cacheOptions() (cache.Options, error) {
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha.WorkloadDeployment{}: {Label: labels.NewSelector().Add(*isOriginal)},
 			&clusterv1alpha1.Cluster{}:    {Transform: onlyCity},
+			&corev1.Namespace{}:           {Transform: trimNamespace},
 		},
 	}, nil
 }

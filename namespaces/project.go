@@ -8,9 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -35,11 +38,32 @@ func isLabelled(namespace *corev1.Namespace) bool {
 	return value == v1alpha.NamespaceProject || value == v1alpha.NamespaceSuspended
 }
 
+// identityOf is the identity of a namespace as a project: its UID or, for one that takes over what an earlier hub ran, the UID
+// that it had there.
+func identityOf(namespace metav1.Object) types.UID {
+	return wire.AdoptionOf(namespace).Identity(namespace)
+}
+
+// trimNamespace bounds the metadata of a namespace in the cache. The record of an adoption stays: without it the namespace would
+// be another project, and its Instances would be replaced.
+func trimNamespace(obj any) (any, error) {
+	namespace, ok := obj.(*corev1.Namespace)
+	if !ok {
+		return obj, nil
+	}
+	adopted, isAdopted := namespace.Annotations[v1alpha.AnnotationAdopted]
+	watch.BoundMetadata(namespace)
+	if isAdopted {
+		metav1.SetMetaDataAnnotation(&namespace.ObjectMeta, v1alpha.AnnotationAdopted, adopted)
+	}
+	return namespace, nil
+}
+
 // projectOf is a namespace as a Project. The Project's identity is the namespace's. isReady reports whether Workloads
 // may be written there.
 func projectOf(namespace *corev1.Namespace, isReady bool) *milo.Project {
 	project := &milo.Project{ObjectMeta: metav1.ObjectMeta{
-		Name: namespace.Name, UID: namespace.UID, ResourceVersion: namespace.ResourceVersion, Labels: namespace.Labels,
+		Name: namespace.Name, UID: identityOf(namespace), ResourceVersion: namespace.ResourceVersion, Labels: namespace.Labels,
 		CreationTimestamp: namespace.CreationTimestamp, DeletionTimestamp: namespace.DeletionTimestamp,
 	}}
 	set := func(condition string, isTrue bool) {

@@ -47,7 +47,7 @@ type scoped struct {
 	project string
 }
 
-// Get gets an object of the namespace, or the namespace itself.
+// Get gets an object of the namespace, or the namespace itself with its identity as a project.
 func (s *scoped) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	switch {
 	case !isNamespace(obj):
@@ -55,7 +55,11 @@ func (s *scoped) Get(ctx context.Context, key client.ObjectKey, obj client.Objec
 	case key.Name != s.project:
 		return errNotFound(key.Name)
 	}
-	return s.planes.live.Get(ctx, key, obj, opts...)
+	err := s.planes.live.Get(ctx, key, obj, opts...)
+	if err == nil {
+		obj.SetUID(identityOf(obj))
+	}
+	return err
 }
 
 // List lists objects of the namespace, or its locations. The namespaced client would look up the scope of a list by the

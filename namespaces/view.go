@@ -7,11 +7,14 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -48,6 +51,15 @@ func (p *plane) GetFieldIndexer() client.FieldIndexer { return p.view }
 
 // OnlyNamespace is the namespace that caches of the project must be limited to.
 func (p *plane) OnlyNamespace() string { return p.project }
+
+// AdoptedWorkload returns the UID that a Workload of the project had on an earlier hub whose Instances it takes over; "": none.
+func (p *plane) AdoptedWorkload(ctx context.Context, name string) (types.UID, error) {
+	namespace, shared := &corev1.Namespace{}, p.view.planes.shared.GetCache()
+	if err := shared.Get(ctx, client.ObjectKey{Name: p.project}, namespace, client.UnsafeDisableDeepCopy); err != nil {
+		return "", fmt.Errorf("get namespace %s for what it adopts: %w", p.project, err)
+	}
+	return wire.AdoptionOf(namespace).Workloads[name], nil
+}
 
 // cachedClient reads from the cache the kinds that are there, and writes past it.
 type cachedClient struct {

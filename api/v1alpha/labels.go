@@ -175,6 +175,12 @@ const (
 	// AnnotationCities, on a namespace of the hub that is a project, names the cities that the project may use, separated
 	// by commas. A project without the annotation may use every city that has cells.
 	AnnotationCities = "compute.datumapis.com/cities"
+	// AnnotationAdopted, on a namespace of the hub that is a project, has in JSON the UIDs that the project and its Workloads had on
+	// an earlier hub, whose storage is lost. `karmadactl compute adopt` writes it, for an operator.
+	AnnotationAdopted = "compute.datumapis.com/adopted"
+	// AnnotationWorkloadUID, on a hub WorkloadDeployment that runs Instances of an earlier hub, is the UID of its Workload on this
+	// hub. The copy itself has the earlier one, by which its cells know the Instances.
+	AnnotationWorkloadUID = "compute.datumapis.com/present-workload-uid"
 	// AnnotationLeaving, on the mark of a project, reports that the replica that watches the project is about to disengage
 	// it.
 	AnnotationLeaving = "compute.datumapis.com/leaving"

@@ -4,6 +4,7 @@
 package ownership
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -191,7 +192,7 @@ func (o *Owners) recreated(ctx context.Context, project client.Reader, key Key) 
 		return Gone, nil
 	}
 	original := key.Copied.DeepCopy()
-	original.Namespace = key.Deployment.Namespace
+	original.Namespace, original.Spec.WorkloadRef.UID = key.Deployment.Namespace, WorkloadOf(key.Copied)
 	wanted, err := o.Recreated(ctx, project, original)
 	switch {
 	case err != nil:
@@ -200,4 +201,9 @@ func (o *Owners) recreated(ctx context.Context, project client.Reader, key Key) 
 		return Wanted, nil
 	}
 	return Gone, nil
+}
+
+// WorkloadOf returns the UID of the Workload of a copy, in its project. The cells may know the Workload by an earlier one.
+func WorkloadOf(copied *v1alpha.WorkloadDeployment) types.UID {
+	return cmp.Or(types.UID(copied.Annotations[v1alpha.AnnotationWorkloadUID]), copied.Spec.WorkloadRef.UID)
 }

@@ -112,6 +112,18 @@ func (p Project) Origin(namespace string) Origin {
 	return Origin{Project: p.Name, ProjectUID: p.UID, Namespace: namespace}
 }
 
+// AdoptedWorkload returns the UID under which the cells know the Instances of a Workload, if an operator has let the project take
+// over what an earlier hub ran; "": its own. Only a project that is a namespace takes over.
+func (p Project) AdoptedWorkload(ctx context.Context, name string) (types.UID, error) {
+	adopting, isNamespace := p.Cluster.(interface {
+		AdoptedWorkload(ctx context.Context, name string) (types.UID, error)
+	})
+	if !isNamespace {
+		return "", nil
+	}
+	return adopting.AdoptedWorkload(ctx, name)
+}
+
 // CacheNamespaces returns the namespaces that a cache of a project must be limited to. Nil: it is not limited. A
 // project that is a namespace shares its API server with others.
 func CacheNamespaces(project cluster.Cluster) map[string]cache.Config {

@@ -19,6 +19,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
+// findAdopted finds the UID by which the cells know the Workload's Instances of an earlier hub.
+func (s *scope) findAdopted(ctx context.Context) (err error) {
+	s.adopted, err = s.engaged.AdoptedWorkload(ctx, s.deployment.Spec.WorkloadRef.Name)
+	return err
+}
+
 // decideCopy loads the hub's copy and computes the desired one.
 func (s *scope) decideCopy(ctx context.Context) error {
 	hub, err := s.identity.UID(ctx)

@@ -38,6 +38,10 @@ func (s *scope) desiredCopy(hub types.UID) *v1alpha.WorkloadDeployment {
 		ObjectMeta: metav1.ObjectMeta{Name: s.deployment.Name, Namespace: s.hubNamespace, Labels: labels, Annotations: annotations},
 		Spec:       *s.deployment.Spec.DeepCopy(),
 	}
+	if s.adopted != "" {
+		labels[v1alpha.LabelWorkloadUID], copied.Spec.WorkloadRef.UID = string(s.adopted), s.adopted
+		annotations[v1alpha.AnnotationWorkloadUID] = string(s.deployment.Spec.WorkloadRef.UID)
+	}
 	// The quota in the original is ignored.
 	copied.Spec.Quota = nil
 	// Progress is judged in the project: a change of its deadline is not propagated to the cells.

@@ -29,7 +29,7 @@ const recreatedWithin = 30 * time.Second
 // placement and city.
 func (s *scope) adopts(copied *v1alpha.WorkloadDeployment) bool {
 	return copied.Labels[v1alpha.LabelProjectUID] == string(s.origin.ProjectUID) &&
-		copied.Spec.WorkloadRef.UID == s.deployment.Spec.WorkloadRef.UID &&
+		ownership.WorkloadOf(copied) == s.deployment.Spec.WorkloadRef.UID &&
 		copied.Spec.PlacementName == s.deployment.Spec.PlacementName &&
 		naming.CityLabel(copied.Spec.CityCode) == naming.CityLabel(s.deployment.Spec.CityCode)
 }

@@ -49,6 +49,8 @@ type scope struct {
 	// existing is the hub's copy that was loaded, empty if none exists, and nil before loading; desired is the desired
 	// copy, and copied the copy once it matches.
 	existing, desired, copied *v1alpha.WorkloadDeployment
+	// adopted is the UID of the Workload on an earlier hub whose Instances the cells run; "": none.
+	adopted types.UID
 	// policy is the city's policy for the copy, as stored.
 	policy *policyv1alpha1.PropagationPolicy
 	// blocked ends the reconcile before its next step: an object is being deleted, another party holds the namespace,
@@ -107,8 +109,8 @@ func (s *scope) propagate(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureGrant, s.ensureNamespaceInCells, s.decideCopy,
-		s.tellOfRestore, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
+	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureGrant, s.ensureNamespaceInCells, s.findAdopted,
+		s.decideCopy, s.tellOfRestore, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
 }
 
 // withdraw removes the objects of the deployment from the hub, and then its finalizer. A deployment that its Workload

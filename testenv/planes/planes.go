@@ -57,6 +57,8 @@ type Planes struct {
 	Namespace *corev1.Namespace
 	// HubNamespace is the name of its hub namespace. It does not exist yet.
 	HubNamespace string
+	// Adopted are the UIDs that Workloads of the project had on an earlier hub.
+	Adopted map[string]types.UID
 
 	cluster *projectCluster
 }
@@ -74,7 +76,8 @@ func New(t testing.TB) *Planes {
 	p := &Planes{Hub: newPlane(shared.onHub), HubAPI: newPlane(shared.onHub), Project: newPlane(shared.client), Client: shared.client}
 	p.Namespace = testenv.Namespace(t, p.Client, "project")
 	p.HubNamespace = naming.HubNamespace(string(ProjectUID), string(p.Namespace.UID))
-	p.cluster = &projectCluster{Cluster: shared.cluster, client: p.Project}
+	p.Adopted = map[string]types.UID{}
+	p.cluster = &projectCluster{Cluster: shared.cluster, client: p.Project, adopted: p.Adopted}
 	return p
 }
 
@@ -83,7 +86,7 @@ func (p *Planes) Config() *rest.Config { return shared.cluster.GetConfig() }
 
 // Reengage replaces the project's cluster, as when a replica engages it again.
 func (p *Planes) Reengage() {
-	p.cluster = &projectCluster{Cluster: p.cluster.Cluster, client: p.cluster.client}
+	p.cluster = &projectCluster{Cluster: p.cluster.Cluster, client: p.cluster.client, adopted: p.Adopted}
 }
 
 // Get returns the project's cluster. With UID, Planes implements the projects that a replica has engaged.
@@ -105,7 +108,13 @@ func (p *Planes) UID(name multicluster.ClusterName) (types.UID, error) {
 // projectCluster is the cluster of a project whose client is a Plane, and which reads nothing from a cache.
 type projectCluster struct {
 	cluster.Cluster
-	client *Plane
+	client  *Plane
+	adopted map[string]types.UID
+}
+
+// AdoptedWorkload returns the UID that a Workload had on an earlier hub.
+func (c *projectCluster) AdoptedWorkload(_ context.Context, name string) (types.UID, error) {
+	return c.adopted[name], nil
 }
 
 // GetClient returns the project's Plane.

@@ -33,6 +33,9 @@ func addNamespaceSteps(sc world.Sentences) {
 		s := from(ctx)
 		return s.labelNamespace(ctx, map[string]string{v1alpha.LabelNamespaceProject: v1alpha.NamespaceProject})
 	})
+	sc.Step(`^an operator gives the consumer their role in the namespace again$`, func(ctx context.Context) error {
+		return from(ctx).bindConsumer(ctx)
+	})
 	sc.Step(`^a second namespace of the hub that is a project, "([^"]*)"$`, func(ctx context.Context, name string) error {
 		s := from(ctx)
 		other := In(s.In(s.Namespace))
@@ -53,7 +56,12 @@ func (s Steps) labelNamespace(ctx context.Context, labels map[string]string) err
 	}
 	s.HubNamespaces[s.Project] = naming.HubNamespace(string(namespace.UID), string(namespace.UID))
 	s.ProjectUIDs[s.Project] = string(namespace.UID)
-	if err := hub.Create(ctx, &rbacv1.RoleBinding{
+	return s.bindConsumer(ctx)
+}
+
+// bindConsumer gives the consumer the role of a consumer in the scenario's namespace on the hub.
+func (s Steps) bindConsumer(ctx context.Context) error {
+	if err := s.Client("hub", world.Admin).Create(ctx, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: world.Consumer},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "karmada-compute-consumer"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: world.Consumer}},

@@ -19,6 +19,7 @@ func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
 func Register(sc world.Sentences) {
 	addNodeSteps(sc)
 	addOutageSteps(sc)
+	addLostHubSteps(sc)
 	addReplicaSteps(sc)
 	addVersionSteps(sc)
 }
