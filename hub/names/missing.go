@@ -35,8 +35,8 @@ func missingOf(record *unstructured.Unstructured) string {
 	return record.GetAnnotations()[v1alpha.AnnotationNameMissing]
 }
 
-// missing is since when the zone lacks the record of a DNSEndpoint for longer than external-dns and caches may take. What a replica has
-// stored stays until the resolver has answered this replica.
+// missing is since when the zone lacks the record of a DNSEndpoint for longer than external-dns and caches may take. A stored time
+// stays until the resolver has answered this replica.
 func (s *scope) missing(record *unstructured.Unstructured) string {
 	if record == nil {
 		return ""

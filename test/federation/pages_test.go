@@ -20,7 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/pages"
 )
 
-// frontPages are the pages about the way to a Workload. Scenarios and TestTheGatewayOfThePage run their commands.
+// frontPages are the pages about Services, addresses and names. Scenarios and TestTheGatewayOfThePage run their commands.
 var frontPages = []string{addressesPage, namesPage, "docs/how-to/services.md", betweenPage}
 
 const betweenPage = "docs/how-to/between-cells.md"
