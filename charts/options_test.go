@@ -151,6 +151,7 @@ var hostCases = []optionCase{
 	{option: "names.ttl", value: "1m", object: host, query: args, want: `"--names-ttl=1m"`},
 	{option: "names.returnAfter", value: "1m", object: host, query: args, want: `"--names-return-after=1m"`},
 	{option: "names.panicThreshold", value: 70, object: host, query: args, want: `"--names-panic-threshold=70"`},
+	{option: "names.resolver", value: "10.0.0.53:53", object: host, query: args, want: `"--names-resolver=10.0.0.53:53"`},
 	{
 		option: "names.properties", value: map[string]any{"*": map[string]any{"aws/weight": "100"}}, object: host, query: args,
 		want: `"--names-property=*:aws/weight=100"`,

@@ -33,12 +33,15 @@ Feature: Commands of the documentation
     And namespace "karmada-compute-system" in cell "iad-1" is gone
     Then the commands of page "docs/tutorial/first-city.md" print the output that the page shows
 
-  # features/names.feature runs the commands about a Gateway.
+  # The load balancers of the cells are configured by the commands of docs/how-to/addresses.md. features/names.feature runs the ones about
+  # a Gateway.
   Scenario: Consumers expose a Workload
     Given a namespace in project "north"
     And cells "dfw, ord" have load balancers, and a DNS server answers the names of Workloads
     Then the commands of page "docs/how-to/addresses.md" print the output that the page shows
     And name "shop-${namespace}-${project}.apps.example.com" has the addresses of cells "dfw, ord"
+    And the commands of page "docs/how-to/names.md" print the output that the page shows
+    And name "www.shop.example.com" has the addresses of cells "dfw, ord"
 
   Scenario: How-to pages and runbooks on a working federation
     Given a namespace in project "north"

@@ -119,6 +119,9 @@ const (
 	// AnnotationNameUnreachable, on the DNSEndpoint of a name, has the cities that are not in it because their addresses did not
 	// answer, divided by commas.
 	AnnotationNameUnreachable = "compute.datumapis.com/name-unreachable"
+	// AnnotationNameMissing, on the DNSEndpoint of a name, is since when the operator's resolver has answered for the name without any
+	// of its addresses, if that is longer than a record takes.
+	AnnotationNameMissing = "compute.datumapis.com/name-missing-since"
 	// AnnotationGatewayAddresses, on a Service in a cell, has the addresses of the Gateway that has accepted its route, divided
 	// by commas.
 	AnnotationGatewayAddresses = "compute.datumapis.com/gateway-addresses"

@@ -42,9 +42,9 @@ func faults(o *HubObjects, f *Federation, now time.Time) []Fault {
 			}})
 		}
 	}
-	if unread := reasons.AboutUnreadRecords(o.Records, now); unread != "" {
+	if about := reasons.AboutRecords(o.Records, now); about != "" {
 		result = append(result, Fault{"names", *findingOf(&metav1.Condition{
-			Type: v1alpha.ConditionNamesProgrammed, Reason: v1alpha.ReasonRecordMissing, Message: unread,
+			Type: v1alpha.ConditionNamesProgrammed, Reason: v1alpha.ReasonRecordMissing, Message: about,
 		}, moment{now: now})})
 	}
 	return result

@@ -92,7 +92,7 @@ func (a *app) setUp(ctx context.Context, p *planes, o hub.Options, projects *mil
 	if o.Names, err = a.options.names.settings(); err != nil {
 		return nil, err
 	}
-	o.Probe = probe.Options{Interval: a.options.names.probeInterval, Servers: p.servers()}
+	o.Probe = probe.Options{Interval: a.options.names.probeInterval, Resolver: a.options.names.resolver, Servers: p.servers()}
 	o.Refusals, o.Namespace = hub.NewRefusals(projects, metrics.Registry), a.options.hub.namespace
 	return mgr, a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: o})
 }

@@ -52,6 +52,21 @@ func TestPanicThreshold(t *testing.T) {
 	}
 }
 
+// TestNamesResolver: the flag is a HOST:PORT.
+func TestNamesResolver(t *testing.T) {
+	for value, isValid := range map[string]bool{
+		"": true, "10.0.0.53:53": true, "[2001:db8::53]:5353": true, "ns1.example.com:53": true,
+		"10.0.0.53": false, "10.0.0.53:": false, ":53": false, "10.0.0.53:0": false, "10.0.0.53:65536": false, "10.0.0.53:dns": false,
+		"2001:db8::53:53": false, "udp://10.0.0.53:53": false, "a b:53": false,
+	} {
+		o := nameOptions{ttl: time.Second, panicThreshold: 50, resolver: value}
+		_, err := o.settings()
+		if (err == nil) != isValid || err != nil && !strings.Contains(err.Error(), "--names-resolver: ") {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+}
+
 // TestEveryMistakeIsSaid: of the flags of all groups at once.
 func TestEveryMistakeIsSaid(t *testing.T) {
 	command := newComponent().Command()
@@ -61,6 +76,7 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 		"--webhook-url=https://user:password@example.com", "--admission-mode=guess", "--logging-format=guess",
 		"--names-pattern={project}.example.com", "--names-domain=shop", "--names-ttl=0s", "--names-property=aws/weight=100",
 		"--names-silent-share=101", "--names-panic-threshold=100", "--names-probe-interval=999ms", "--names-apex=Shop.example.com.",
+		"--names-resolver=10.0.0.53",
 	})
 	err := command.Execute()
 	if err == nil {
@@ -70,7 +86,7 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 		"kubeconfig", "milo-kubeconfig", "kube-api-qps", "concurrency", "inventory-after", "controllers", "webhooks",
 		"profiling", "webhook-url", "admission-mode", "logging-format",
 		"names-pattern", "names-domain", "names-ttl", "names-property", "names-silent-share",
-		"names-panic-threshold", "names-probe-interval", "names-apex",
+		"names-panic-threshold", "names-probe-interval", "names-apex", "names-resolver",
 	} {
 		if !strings.Contains(err.Error(), "--"+flag) {
 			t.Errorf("--%s is not named in %v", flag, err)

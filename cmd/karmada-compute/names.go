@@ -6,6 +6,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +27,7 @@ type nameOptions struct {
 	ttl, returnAfter    time.Duration
 	silentShare         int
 	probeInterval       time.Duration
+	resolver            string
 	panicThreshold      int
 }
 
@@ -60,6 +63,10 @@ func (o *nameOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.probeInterval, "names-probe-interval", 5*time.Second,
 		"How often this replica asks each address in a DNS name whether it answers. From 1s to 1m. 0: no address is asked. Nothing is "+
 			"concluded where the replica cannot reach addresses, or where a proxy answers for each of them.")
+	flags.StringVar(&o.resolver, "names-resolver", "",
+		"DNS server that this replica asks for the record of each name once a minute, as HOST:PORT: best one of the zone itself, such as "+
+			"10.0.0.53:53. If its answer has none of the addresses of the DNSEndpoint for minutes, the name has reason RecordMissing. A server "+
+			"that does not answer changes nothing. Empty: no server is asked.")
 	flags.StringArrayVar(&o.properties, "names-property", nil,
 		"Setting of the provider of DNS for the addresses of a city, as CITY:NAME=VALUE, such as *:aws/weight=100. City * is every "+
 			"city that no other setting names. With any setting, each city has records of its own with its code as set identifier. "+
@@ -74,7 +81,7 @@ func (o *nameOptions) settings() (names.Settings, error) {
 	}
 	mistakes := []error{
 		err, component.AtLeast("names-ttl", o.ttl, time.Second), component.AtLeast("names-return-after", o.returnAfter, 0), o.checkProbe(),
-		o.checkApexes(),
+		o.checkApexes(), o.checkResolver(),
 	}
 	if o.ttl > maxTTL {
 		mistakes = append(mistakes, fmt.Errorf("--names-ttl: %s is more than %s", o.ttl, maxTTL))
@@ -110,6 +117,16 @@ func (o *nameOptions) checkApexes() error {
 		}
 	}
 	return nil
+}
+
+func (o *nameOptions) checkResolver() error {
+	host, port, err := net.SplitHostPort(o.resolver)
+	number, portErr := strconv.ParseUint(port, 10, 16)
+	isHost := net.ParseIP(host) != nil || len(validation.IsDNS1123Subdomain(host)) == 0
+	if o.resolver == "" || err == nil && portErr == nil && number > 0 && isHost {
+		return nil
+	}
+	return fmt.Errorf("--names-resolver: %q is no HOST:PORT, such as 10.0.0.53:53 or [2001:db8::53]:53", o.resolver)
 }
 
 func (o *nameOptions) checkProbe() error {

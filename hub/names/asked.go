@@ -13,7 +13,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/names/probe"
 )
 
-// ask tells the Prober which addresses the names of the Workload can have. A city that the stored record has left out because its
+// ask tells the Prober which addresses the names of the Workload can have, and which records. A city that the stored record has left out because its
 // addresses did not answer is lost until they do, also for a replica that starts.
 func (s *scope) ask(context.Context) error {
 	var targets []probe.Target
@@ -22,7 +22,11 @@ func (s *scope) ask(context.Context) error {
 		if wanted.refusal != "" || s.switching || !s.served {
 			continue
 		}
-		left := unreachableOf(s.ownRecord(wanted.name))
+		record := s.ownRecord(wanted.name)
+		left := unreachableOf(record)
+		for _, target := range recordOf(record) {
+			targets, lost[target] = append(targets, target), missingOf(record) != ""
+		}
 		endpoints := routing(s.endpoints, wanted.name)
 		for i := range endpoints {
 			for _, target := range probe.TargetsOf(s.workload.Spec.Service, &endpoints[i], wanted.name) {

@@ -142,4 +142,6 @@ type state struct {
 	reason, message string
 	// holds: the Workload has the name.
 	holds bool
+	// missingSince is since when the zone has none of its addresses; "": that is not known.
+	missingSince string
 }

@@ -180,7 +180,7 @@ func (s *scope) keepAll(ctx context.Context) error {
 			continue
 		}
 		found.name = wanted.name
-		s.found = append(s.found, s.withUnread(found))
+		s.found = append(s.found, s.withRecord(found))
 	}
 	return nil
 }
@@ -213,15 +213,15 @@ func (s *scope) keep(ctx context.Context, wanted wish) (state, error) {
 		stored = specOf(existing)
 	}
 	cities := decided.answer(endpoints, stored)
-	result := state{holds: true}
+	result := state{holds: true, missingSince: s.missing(existing)}
 	result.reason, result.message = decided.describe()
 	switch {
 	case len(cities) == 0 && existing == nil:
 		return state{reason: v1alpha.ReasonNamesPending, message: "no city has served yet"}, nil
 	case len(cities) == 0 || !decided.serves && slices.Equal(decided.cities(), slices.Sorted(slices.Values(answered(existing)))):
-		return result, nil
+		return result, s.mark(ctx, existing, result.missingSince)
 	}
-	problem, err := s.write(ctx, answerOf{wanted.name, cities, decided.unreachable()}, existing)
+	problem, err := s.write(ctx, answerOf{wanted.name, cities, decided.unreachable(), result.missingSince}, existing)
 	if problem.reason == "" || problem.holds && !decided.serves {
 		return result, err
 	}
@@ -241,6 +241,8 @@ type answerOf struct {
 	cities []v1alpha.CityEndpoint
 	// unreachable are the cities that are left out because their addresses do not answer.
 	unreachable []string
+	// missingSince is since when the zone has none of the addresses.
+	missingSince string
 }
 
 // write writes the DNSEndpoint of a name with the addresses of cities, if it differs. It returns the state of a name that does not have
@@ -254,6 +256,7 @@ func (s *scope) write(ctx context.Context, answer answerOf, existing *unstructur
 	}
 	desired, err := s.desired(ctx, name, records, map[string]string{
 		v1alpha.AnnotationNameCities: strings.Join(codes, ","), v1alpha.AnnotationNameUnreachable: strings.Join(answer.unreachable, ","),
+		v1alpha.AnnotationNameMissing: answer.missingSince,
 	})
 	if err != nil {
 		return state{}, err
@@ -373,7 +376,8 @@ func (s *scope) holder(record *unstructured.Unstructured) string {
 func (s *scope) update(ctx context.Context, existing, desired *unstructured.Unstructured) error {
 	have, want := specOf(existing), specOf(desired)
 	if equality.Semantic.DeepEqual(have, want) && equality.Semantic.DeepEqual(existing.GetOwnerReferences(), desired.GetOwnerReferences()) &&
-		slices.Equal(answered(existing), answered(desired)) && slices.Equal(unreachableOf(existing), unreachableOf(desired)) {
+		slices.Equal(answered(existing), answered(desired)) && slices.Equal(unreachableOf(existing), unreachableOf(desired)) &&
+		missingOf(existing) == missingOf(desired) {
 		return nil
 	}
 	desired.SetUID(existing.GetUID())

@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
@@ -23,6 +24,8 @@ type unread struct {
 	// what writes the records here may be a program that reports nothing.
 	since      map[string]time.Time
 	isReported bool
+	// missing are the DNSEndpoints whose records the zone lacks.
+	missing sets.Set[string]
 }
 
 // see takes over the state of a DNSEndpoint that keepRead has prepared; exists is false for a deleted one.
@@ -31,6 +34,12 @@ func (u *unread) see(record *unstructured.Unstructured, exists bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.isReported = u.isReported || read > 0
+	if u.missing == nil {
+		u.missing = sets.New[string]()
+	}
+	if u.missing.Delete(record.GetName()); exists && missingOf(record) != "" {
+		u.missing.Insert(record.GetName())
+	}
 	if !exists || since.IsZero() {
 		delete(u.since, record.GetName())
 		return
@@ -61,6 +70,13 @@ func (r *Records) Unread() (count int) {
 	return count
 }
 
+// Missing counts the DNSEndpoints whose records the zone lacks.
+func (r *Records) Missing() int {
+	r.unread.mu.Lock()
+	defer r.unread.mu.Unlock()
+	return r.unread.missing.Len()
+}
+
 // keepRead leaves in a DNSEndpoint, of its status and its managed fields, which version external-dns has read and when the add-on last
 // wrote it.
 func keepRead(record *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry) {
@@ -75,18 +91,27 @@ func keepRead(record *unstructured.Unstructured, fields []metav1.ManagedFieldsEn
 	}
 }
 
-// withUnread is the state of a name that is programmed as far as the DNSEndpoint says: its newest version may not have been read.
-func (s *scope) withUnread(found state) state {
-	since, isUnread := s.Records.unread.written(found.name)
-	if found.reason != v1alpha.ReasonNamesProgrammed || !isUnread {
+// withRecord is the state of a name that is programmed as far as the DNSEndpoint says: its newest version may not have been read, or the
+// zone may lack its record.
+func (s *scope) withRecord(found state) state {
+	if found.reason != v1alpha.ReasonNamesProgrammed {
 		return found
 	}
-	if wait := reasons.ReadAfter - s.Clock.Since(since); wait > 0 {
-		s.requeueAfter.AtMost(wait)
+	since, isUnread := s.Records.unread.written(found.name)
+	wait := reasons.ReadAfter - s.Clock.Since(since)
+	switch {
+	case isUnread && wait <= 0:
+		found.message = fmt.Sprintf("external-dns has not read DNSEndpoint %s since %s, so that the DNS records may lack cities: %s",
+			found.name, since.UTC().Format(time.RFC3339), found.message)
+	case found.missingSince != "":
+		found.message = fmt.Sprintf("the operator's resolver has answered for %s without any address of its DNSEndpoint since %s: %s",
+			found.name, found.missingSince, found.message)
+	default:
+		if isUnread {
+			s.requeueAfter.AtMost(wait)
+		}
 		return found
 	}
 	found.reason = v1alpha.ReasonRecordMissing
-	found.message = fmt.Sprintf("external-dns has not read DNSEndpoint %s since %s, so that the DNS records may lack cities: %s",
-		found.name, since.UTC().Format(time.RFC3339), found.message)
 	return found
 }

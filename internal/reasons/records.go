@@ -6,11 +6,14 @@ package reasons
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // RecordsManager is the field manager of the add-on's DNSEndpoints.
@@ -38,17 +41,20 @@ func RecordRead(record *unstructured.Unstructured) (read int64, unreadSince time
 	return read, record.GetManagedFields()[written].Time.Time
 }
 
-// AboutUnreadRecords is the message about the DNSEndpoints of a hub that external-dns has not read for longer than it may take; "": it
-// has, or no program ever reports what it has read.
-func AboutUnreadRecords(records []unstructured.Unstructured, now time.Time) string {
+// AboutRecords is the message about the DNSEndpoints of a hub that external-dns has not read for longer than it may take, unless no
+// program ever reports what it has read, and about the ones whose records the zone lacks; "": there are none.
+func AboutRecords(records []unstructured.Unstructured, now time.Time) string {
 	var (
-		unread     []string
-		first      time.Time
-		isReported bool
+		unread, missing, messages []string
+		first                     time.Time
+		isReported                bool
 	)
 	for i := range records {
 		read, since := RecordRead(&records[i])
 		isReported = isReported || read > 0
+		if records[i].GetAnnotations()[v1alpha.AnnotationNameMissing] != "" {
+			missing = append(missing, records[i].GetName())
+		}
 		if since.IsZero() || now.Sub(since) < ReadAfter {
 			continue
 		}
@@ -57,9 +63,13 @@ func AboutUnreadRecords(records []unstructured.Unstructured, now time.Time) stri
 			first = since
 		}
 	}
-	if !isReported || len(unread) == 0 {
-		return ""
+	if isReported && len(unread) > 0 {
+		messages = append(messages, fmt.Sprintf("external-dns has not read %d of %d DNSEndpoints, the first since %s: %s",
+			len(unread), len(records), first.UTC().Format(time.RFC3339), Some(unread)))
 	}
-	return fmt.Sprintf("external-dns has not read %d of %d DNSEndpoints, the first since %s: %s",
-		len(unread), len(records), first.UTC().Format(time.RFC3339), Some(unread))
+	if len(missing) > 0 {
+		messages = append(messages, fmt.Sprintf("the operator's resolver answers for %d of %d names without any address of their "+
+			"DNSEndpoints: %s", len(missing), len(records), Some(missing)))
+	}
+	return strings.Join(messages, "; ")
 }

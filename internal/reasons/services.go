@@ -118,7 +118,7 @@ var serviceRemedies = []Remedy{
 	{
 		v1alpha.ReasonRecordMissing, RankCause, atOnce,
 		operator("Start external-dns, and read its log: it must watch the DNSEndpoints of the add-on's namespace, and may update their " +
-			"status."),
+			"status. If it has read them, the provider refuses the record, or the name has a record of another owner."),
 		none, dnsNames,
 	},
 	{

@@ -257,7 +257,9 @@ func (a *AddOn) writeValues() (string, error) {
 	}
 	if !a.options.Earlier {
 		// The version before does not know them.
-		values["names"] = fmt.Sprintf(`names: {pattern: %q, ttl: %ds, returnAfter: 1s}`, NamesPattern, int(NamesTTL.Seconds()))
+		// The domain is the one of docs/how-to/names.md.
+		values["names"] = fmt.Sprintf(`names: {pattern: %q, domains: {north: [shop.example.com]}, ttl: %ds, returnAfter: 1s}`, NamesPattern,
+			int(NamesTTL.Seconds()))
 	}
 	if a.options.Sessions {
 		values["sessions"] = fmt.Sprintf(`{logs: true, exec: true, url: "https://%s"}`, a.SessionsAddress())

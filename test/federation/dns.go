@@ -5,7 +5,6 @@ package federation
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/netip"
@@ -32,9 +31,6 @@ const (
 )
 
 var namespaceResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-
-// balancersAnnotation, on the namespace of a cell's Works, has the operator's settings for the load balancers of the cell.
-const balancersAnnotation = "compute.datumapis.com/load-balancer"
 
 // recordsCRD is the CRD of DNSEndpoints in the checkout.
 const recordsCRD = "hub/names/testdata/dnsendpoints.yaml"
@@ -99,27 +95,25 @@ func (f *Federation) StartLoadBalancers(ctx context.Context, cell string) (strin
 		return "", err
 	}
 	within := LoadBalancerRange(ports[0]).String()
-	return within, f.configureBalancers(ctx, cell, map[string]any{"addresses": []string{within}})
+	return within, f.configureBalancers(ctx, strings.NewReplacer(
+		// It has no addresses of IPv6. No two cells may have the same range.
+		"dfw-1", cell, "203.0.113.0/24", within, "2001:db8:1::/48", fmt.Sprintf("2001:db8:%x::/48", ports[0]),
+	))
 }
 
-// configureBalancers gives the hub the settings of the load balancers of a cell, as an operator does: the addresses that it may
-// report, and its Gateway.
-func (f *Federation) configureBalancers(ctx context.Context, cell string, with map[string]any) error {
-	hub, err := f.plane(planeHub)
+// configureBalancers runs the commands of the documentation that give the hub the settings of the load balancers of a cell, with the name
+// and the addresses of this cell.
+func (f *Federation) configureBalancers(ctx context.Context, replace *strings.Replacer) error {
+	environment, err := f.kubeconfigs(map[string]access{"HUB": {planeHub, Admin}})
 	if err != nil {
 		return err
 	}
-	settings, err := json.Marshal(with)
+	page, err := pages.Read(filepath.Join(f.state.Repository, addressesPage))
 	if err != nil {
 		return err
 	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"annotations": map[string]string{balancersAnnotation: string(settings)}},
-	})
-	if err != nil {
-		return err
-	}
-	return hub.configureCell(ctx, cell, string(patch))
+	_, err = f.runSection(ctx, page.Section(balancersHeading, replace), environment)
+	return err
 }
 
 // StartCellDNS starts a DNS server for the names of the Services of a cell that runs containers. Pods ask it at the address of this

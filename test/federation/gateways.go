@@ -29,10 +29,12 @@ import (
 // gatewayUser is the name of the controller of Gateways: of its processes, its user in cells and its GatewayClass.
 const gatewayUser = "traefik"
 
-// gatewayPage has the Gateway of a cell with its certificate and its settings on the hub, below gatewayHeading.
+// addressesPage has the settings of the load balancers of a cell on the hub below balancersHeading, and the Gateway of a cell with its
+// certificate and its settings below gatewayHeading.
 const (
-	gatewayPage    = "docs/how-to/addresses.md"
-	gatewayHeading = "At a Gateway"
+	addressesPage    = "docs/how-to/addresses.md"
+	balancersHeading = "Operators: configure the load balancer of a cell"
+	gatewayHeading   = "At a Gateway"
 )
 
 // What the page names: the Gateway, the ports of its listeners, and the file of the certificate, which clients trust.
@@ -114,26 +116,15 @@ func (f *Federation) createGateway(
 	if _, err := exec.LookPath("openssl"); err != nil {
 		return fmt.Errorf("the certificate of a Gateway: %w", err)
 	}
-	if err := f.buildOwn(ctx, "./hack/kubectl"); err != nil {
-		return err
-	}
-	page, err := pages.Read(filepath.Join(f.state.Repository, gatewayPage))
+	page, err := pages.Read(filepath.Join(f.state.Repository, addressesPage))
 	if err != nil {
 		return err
 	}
 	section := page.Section(gatewayHeading, replace)
 	// The last block sends requests.
 	section.Blocks = section.Blocks[:max(0, len(section.Blocks)-1)]
-	folder, err := os.MkdirTemp(f.folder, "gateway-")
+	folder, err := f.runSection(ctx, section, environment)
 	if err != nil {
-		return err
-	}
-	environment["PATH"] = f.binFolder() + string(os.PathListSeparator) + os.Getenv("PATH")
-	shell, err := pages.NewShell(ctx, folder, environment)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(section.Run(ctx, shell, nil, nil), shell.Close()); err != nil {
 		return err
 	}
 	certificate, err := os.ReadFile(filepath.Join(folder, certificateFile))
@@ -142,9 +133,28 @@ func (f *Federation) createGateway(
 	}
 	gateway.Trusted, gateway.folder = x509.NewCertPool(), folder
 	if !gateway.Trusted.AppendCertsFromPEM(certificate) {
-		return fmt.Errorf("%s: %s has no certificate", gatewayPage, certificateFile)
+		return fmt.Errorf("%s: %s has no certificate", addressesPage, certificateFile)
 	}
 	return nil
+}
+
+// runSection runs the commands of a section of the documentation in a folder of their own, and returns it.
+func (f *Federation) runSection(ctx context.Context, section *pages.Page, environment map[string]string) (folder string, err error) {
+	if len(section.Blocks) == 0 {
+		return "", fmt.Errorf("%s lacks a section, or its commands", section.Path)
+	}
+	if err := f.buildOwn(ctx, "./hack/kubectl"); err != nil {
+		return "", err
+	}
+	if folder, err = os.MkdirTemp(f.folder, "section-"); err != nil {
+		return "", err
+	}
+	environment["PATH"] = f.binFolder() + string(os.PathListSeparator) + os.Getenv("PATH")
+	shell, err := pages.NewShell(ctx, folder, environment)
+	if err != nil {
+		return "", err
+	}
+	return folder, errors.Join(section.Run(ctx, shell, nil, nil), shell.Close())
 }
 
 // GatewayAddress returns the address of the Gateway of a cell in the range of its load balancers: the last one, which no Service

@@ -167,7 +167,7 @@ func ownGateway(t *testing.T, f *Federation) *Gateway {
 // runRequests runs the requests of the page.
 func runRequests(t *testing.T, f *Federation, gateway *Gateway) {
 	t.Helper()
-	page, err := pages.Read(filepath.Join(f.state.Repository, gatewayPage))
+	page, err := pages.Read(filepath.Join(f.state.Repository, addressesPage))
 	if err != nil {
 		t.Fatal(err)
 	}

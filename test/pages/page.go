@@ -50,25 +50,39 @@ func Read(path string) (*Page, error) {
 
 // Example returns the code block of a page that contains a text.
 func Example(path, contains string) (string, error) {
-	source, err := os.ReadFile(path) //nolint:gosec // The page is one of the repository.
+	found, err := examples(path, func(_, content string) bool { return strings.Contains(content, contains) })
+	if err == nil && len(found) != 1 {
+		err = fmt.Errorf("%s has %d code blocks with %q, want one", path, len(found), contains)
+	}
 	if err != nil {
 		return "", err
+	}
+	return found[0], nil
+}
+
+// Manifests returns the code blocks of YAML of a page, which are no commands.
+func Manifests(path string) ([]string, error) {
+	return examples(path, func(language, _ string) bool { return language == "yaml" })
+}
+
+// examples returns the code blocks of a page that are wanted.
+func examples(path string, wanted func(language, content string) bool) ([]string, error) {
+	source, err := os.ReadFile(path) //nolint:gosec // The page is one of the repository.
+	if err != nil {
+		return nil, err
 	}
 	var found []string
 	root := goldmark.New().Parser().Parse(text.NewReader(source))
 	// The walker returns no error.
 	_ = ast.Walk(root, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if block, isCode := node.(*ast.FencedCodeBlock); isCode && entering {
-			if content := string(block.Lines().Value(source)); strings.Contains(content, contains) {
+			if content := string(block.Lines().Value(source)); wanted(string(block.Language(source)), content) {
 				found = append(found, content)
 			}
 		}
 		return ast.WalkContinue, nil
 	})
-	if len(found) != 1 {
-		return "", fmt.Errorf("%s has %d code blocks with %q, want one", path, len(found), contains)
-	}
-	return found[0], nil
+	return found, nil
 }
 
 // Section returns a page with the blocks below a heading alone, which are all run, with words of the page replaced.

@@ -300,6 +300,12 @@ func (b *Builder) ExternalDNSChart(ctx context.Context) (string, error) {
 	return filepath.Join(folder, "charts", "external-dns"), err
 }
 
+// CertManagerCRDs returns the folder of the CRDs of cert-manager, in the module cache.
+func (b *Builder) CertManagerCRDs(ctx context.Context) (string, error) {
+	folder, err := b.moduleFolder(ctx, "cert-manager", "github.com/cert-manager/cert-manager")
+	return filepath.Join(folder, "deploy", "crds"), err
+}
+
 // moduleFolder returns the folder of a module, in the version of a module of hack/tools.
 func (b *Builder) moduleFolder(ctx context.Context, of, path string) (string, error) {
 	downloaded, err := output(ctx, b.module(of), "mod", "download", "-json", path)

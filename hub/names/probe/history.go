@@ -87,6 +87,19 @@ func (h history) counted(result outcome, witnessed bool) history {
 	return h
 }
 
+// recorded returns the history of a name after another question for its record. Lost begins with the first answer without any of its
+// addresses. No answer changes nothing.
+func (h history) recorded(result outcome, now time.Time) history {
+	next := Lost
+	if result == answered {
+		next = Answers
+	}
+	if result != notAsked && h.answer != next {
+		h.answer, h.since = next, now
+	}
+	return h
+}
+
 // changes reports whether the next questions may change the answer. Failures without a witness are the replica's own after a while:
 // more questions do not help.
 func (h history) changes() bool {

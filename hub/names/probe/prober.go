@@ -41,6 +41,8 @@ const (
 type Options struct {
 	// Interval is the interval in which each address is asked. 0: no address is asked, and all are Unknown.
 	Interval time.Duration
+	// Resolver is the HOST:PORT of the DNS server that is asked for the records of names. "": it is not asked, and all are Unknown.
+	Resolver string
 	// Servers are the hosts or URLs of the replica's own API servers, to which it sends no question.
 	Servers []string
 	Clock   clock.Clock
@@ -56,6 +58,8 @@ type Prober struct {
 	clock    clock.Clock
 	rule     *rule
 	asker    asker
+	// zone is nil if no record is asked.
+	zone *zone
 	// question is ask. Tests of the timing have a network of their own.
 	question func(ctx context.Context, r *record) outcome
 
@@ -67,8 +71,9 @@ type Prober struct {
 	wanted  map[mcreconcile.Request]map[Target]bool
 	records map[Target]*record
 	created map[multicluster.ClusterName]int
-	// running counts the questions without an answer yet.
-	running int
+	// running counts the questions without an answer yet, and resolving the ones for records. Each has a bound of its own: a resolver that
+	// does not answer must not delay the questions to addresses.
+	running, resolving int
 	// witnessed is when an address last answered. wantsWitness: an address has failed, and another one is asked at once. fallen are the
 	// cities in which an address has failed first: their others are asked at once.
 	witnessed    time.Time
@@ -107,15 +112,26 @@ func New(o Options) *Prober {
 		wanted: map[mcreconcile.Request]map[Target]bool{}, records: map[Target]*record{},
 		created: map[multicluster.ClusterName]int{}, fallen: map[string]bool{},
 	}
+	if o.Resolver != "" {
+		p.zone = newZone(o.Resolver)
+	}
 	p.question = p.ask
 	return p
+}
+
+// asks reports whether questions of the kind of a target are asked.
+func (p *Prober) asks(target *Target) bool {
+	if p == nil {
+		return false
+	}
+	return target.ofZone() && p.zone != nil || !target.ofZone() && p.interval > 0
 }
 
 // Set replaces the targets of a Workload. A target without an answer yet for which lost returns true is Lost until it answers: a
 // replica that starts must not take an address back that the stored record has left out. lost may be nil. It returns false, and must be
 // called again, if the project is not engaged here.
 func (p *Prober) Set(workload mcreconcile.Request, targets []Target, lost func(Target) bool) bool {
-	if p == nil || p.interval == 0 {
+	if p == nil || p.interval == 0 && p.zone == nil {
 		return true
 	}
 	p.mu.Lock()
@@ -126,6 +142,9 @@ func (p *Prober) Set(workload mcreconcile.Request, targets []Target, lost func(T
 	}
 	wanted := map[Target]bool{}
 	for _, target := range targets {
+		if !p.asks(&target) {
+			continue
+		}
 		r := p.want(workload, target)
 		if wanted[target] = true; r != nil && r.answer < Answers && lost != nil && lost(target) {
 			r.answer = Lost
@@ -143,7 +162,10 @@ func (p *Prober) want(workload mcreconcile.Request, target Target) *record {
 			return nil
 		}
 		r = &record{Target: target, of: map[mcreconcile.Request]bool{}, project: project}
-		r.due = p.clock.Now()
+		if r.due = p.clock.Now(); target.ofZone() {
+			// The record is written in a moment. A resolver may remember for long that it was missing.
+			r.due = p.next(r, r.due.Add(zoneInterval))
+		}
 		p.records[target] = r
 		p.created[project]++
 	}
@@ -178,7 +200,7 @@ func (p *Prober) Forget(workload mcreconcile.Request) { p.Set(workload, nil, nil
 // since is when the last one
 // was lost, or the first one answered again; zero: neither has been seen.
 func (p *Prober) Answer(targets ...Target) (result Answer, since time.Time) {
-	if p == nil || p.interval == 0 || len(targets) == 0 {
+	if len(targets) == 0 || !p.asks(&targets[0]) {
 		return Unknown, time.Time{}
 	}
 	p.mu.Lock()
@@ -201,7 +223,7 @@ func (p *Prober) Lost() (count int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range p.records {
-		if r.answer == Lost {
+		if r.answer == Lost && !r.ofZone() {
 			count++
 		}
 	}
@@ -240,7 +262,7 @@ func (p *Prober) leave(project multicluster.ClusterName, ended *engagement) {
 
 // Start asks until ctx ends, and returns when no question is left.
 func (p *Prober) Start(ctx context.Context) error {
-	if p.interval == 0 {
+	if p.interval == 0 && p.zone == nil {
 		return nil
 	}
 	var running sync.WaitGroup
@@ -265,19 +287,25 @@ func (p *Prober) begin() []*record {
 	now := p.clock.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	due := map[multicluster.ClusterName][]*record{}
+	due, zone := map[multicluster.ClusterName][]*record{}, map[multicluster.ClusterName][]*record{}
 	for _, r := range p.records {
-		if !r.asking && (p.hurries(r, now) || !r.due.After(now)) {
-			r.due = now
+		switch isDue := !r.asking && (p.hurries(r, now) || !r.due.After(now)); {
+		case !isDue:
+			continue
+		case r.ofZone():
+			zone[r.project] = append(zone[r.project], r)
+		default:
 			due[r.project] = append(due[r.project], r)
 		}
+		r.due = now
 	}
 	clear(p.fallen)
-	begun := fair.Turns(due, atOnce-p.running)
+	begun, names := fair.Turns(due, atOnce-p.running), fair.Turns(zone, zoneAtOnce-p.resolving)
+	p.running, p.resolving = p.running+len(begun), p.resolving+len(names)
+	begun = append(begun, names...)
 	for _, r := range begun {
 		r.asking, r.begun = true, now
 	}
-	p.running += len(begun)
 	return begun
 }
 
@@ -285,7 +313,7 @@ func (p *Prober) begin() []*record {
 // witness. p.mu is held.
 func (p *Prober) hurries(r *record, now time.Time) bool {
 	switch {
-	case r.answer != Answers || r.failures > 0:
+	case r.answer != Answers || r.failures > 0 || r.ofZone():
 		return false
 	case p.fallen[r.City]:
 		return now.Sub(r.begun) >= retryAfter
@@ -295,8 +323,11 @@ func (p *Prober) hurries(r *record, now time.Time) bool {
 	return wanted
 }
 
-// ask asks one address. The addresses of a host name are resolved again after a failure: they may have changed.
+// ask asks one address, or for one record. The addresses of a host name are resolved again after a failure: they may have changed.
 func (p *Prober) ask(ctx context.Context, r *record) outcome {
+	if r.ofZone() {
+		return p.zone.ask(ctx, &r.Target)
+	}
 	if len(r.ips) == 0 || p.clock.Since(r.foundAt) >= resolvedFor {
 		ips, resolved, err := p.asker.find(ctx, r.Address)
 		if err != nil {
@@ -317,16 +348,15 @@ func (p *Prober) end(r *record, result outcome) {
 	requests := map[mcreconcile.Request]queue{}
 	p.mu.Lock()
 	before := r.answer
-	r.history = r.after(result, p.witnessed.After(r.ended), now)
-	r.asking, r.ended = false, now
-	p.running--
-	r.due = p.next(r, now)
-	if result == answered {
-		p.witnessed = now
-	} else if result == failed && before == Answers {
-		p.wantsWitness = true
-		p.fallen[r.City] = p.fallen[r.City] || r.failures == 1
+	if r.ofZone() {
+		p.resolving--
+		r.history = r.recorded(result, now)
+	} else {
+		p.running--
+		p.judge(r, result, now)
 	}
+	r.asking, r.ended = false, now
+	r.due = p.next(r, now)
 	if before != r.answer {
 		for workload := range r.of {
 			if project := p.engaged[workload.ClusterName]; project != nil {
@@ -340,20 +370,35 @@ func (p *Prober) end(r *record, result outcome) {
 	}
 }
 
+// judge takes over the result of the question to an address. p.mu is held.
+func (p *Prober) judge(r *record, result outcome, now time.Time) {
+	before := r.answer
+	r.history = r.after(result, p.witnessed.After(r.ended), now)
+	if result == answered {
+		p.witnessed = now
+	} else if result == failed && before == Answers {
+		p.wantsWitness = true
+		p.fallen[r.City] = p.fallen[r.City] || r.failures == 1
+	}
+}
+
 // next is when an address is asked next. Each has a time of its own in the interval, so that they are spread over it, also after many
 // of them were asked at once.
 func (p *Prober) next(r *record, now time.Time) time.Time {
-	if r.changes() {
+	interval := p.interval
+	switch {
+	case r.ofZone():
+		interval = zoneInterval
+	case r.changes():
 		return r.begun.Add(retryAfter)
-	}
-	if r.answer == Unknown && r.failures >= fall {
-		now = now.Add((seldom - 1) * p.interval)
+	case r.answer == Unknown && r.failures >= fall:
+		now = now.Add((seldom - 1) * interval)
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(r.Address + r.Host + r.Path))
-	due := now.Truncate(p.interval).Add(time.Duration(hash.Sum64() % uint64(p.interval))) //nolint:gosec // a positive interval
+	due := now.Truncate(interval).Add(time.Duration(hash.Sum64() % uint64(interval))) //nolint:gosec // a positive interval
 	if !due.After(now) {
-		due = due.Add(p.interval)
+		due = due.Add(interval)
 	}
 	return due
 }

@@ -5,6 +5,7 @@ package probe
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -24,7 +25,20 @@ type Target struct {
 	// Path is the path of a GET request, by HTTPS with Secure; "": a connection is enough. Host is the DNS name in the request.
 	Path, Host string
 	Secure     bool
+	// Values are for a question of another kind: whether the zone has a record of the DNS name Host with one of them.
+	Values string
 }
+
+// RecordOf returns the question whether the zone has a record of a DNS name with one of the addresses, and none without addresses.
+func RecordOf(name string, addresses []string) []Target {
+	if len(addresses) == 0 {
+		return nil
+	}
+	return []Target{{Host: name, Values: strings.Join(slices.Compact(slices.Sorted(slices.Values(addresses))), ",")}}
+}
+
+// ofZone reports whether the question is about a record.
+func (t *Target) ofZone() bool { return t.Values != "" }
 
 const httpPort, httpsPort = 80, 443
 

@@ -70,6 +70,9 @@
 - --names-ttl={{ .ttl }}
 - --names-return-after={{ .returnAfter }}
 - --names-panic-threshold={{ int .panicThreshold }}
+{{- with .resolver }}
+- {{ printf "--names-resolver=%s" . | quote }}
+{{- end }}
 {{- range $city, $properties := .properties }}
 {{- range $name, $value := $properties }}
 - {{ printf "--names-property=%s:%s=%s" $city $name $value | quote }}
