@@ -65,8 +65,11 @@ func (m *manifests) choose(service *corev1.Service) {
 	why := ""
 	switch {
 	case service.Spec.Type == corev1.ServiceTypeExternalName:
-		gone.instead = service.Spec.ExternalName
-		why = "no cell has another name for " + gone.instead + "; write it where a program names the Service"
+		why = "no cell has another name for " + service.Spec.ExternalName
+		if !strings.Contains(service.Spec.ExternalName+".", ".svc.") {
+			gone.instead = service.Spec.ExternalName
+			why += "; write it where a program names the Service"
+		}
 	case len(service.Spec.Selector) == 0:
 		why = "it has no selector, and the Service of a Workload has its Instances; write the addresses where a program names the Service"
 	case len(selected) == 0:
@@ -110,8 +113,7 @@ func (m *manifests) serve(c *converted, from *corev1.Service) {
 	for _, loss := range podfields.Losses(&from.Spec, "spec") {
 		m.lose(object, loss.Path, loss.Why)
 	}
-	switch from.Spec.Type {
-	case corev1.ServiceTypeLoadBalancer:
+	if from.Spec.Type == corev1.ServiceTypeLoadBalancer {
 		target.Exposure = v1alpha.ServiceExposureLoadBalancer
 		c.admit(target.Ports, from.Spec.LoadBalancerSourceRanges)
 		m.lose(object, "spec.type", "has become exposure: LoadBalancer, an address in each city whose load balancer the operator has configured")
@@ -119,9 +121,6 @@ func (m *manifests) serve(c *converted, from *corev1.Service) {
 			m.lose(object, "spec.loadBalancerSourceRanges", "has become the networkPolicy of the Instances: "+
 				"it counts only where the load balancer of a cell keeps the address of clients")
 		}
-	case corev1.ServiceTypeNodePort:
-		m.lose(object, "spec.type", "no node of a cell answers for Instances; exposure: LoadBalancer or Gateway gives addresses in each city")
-	default:
 	}
 }
 
@@ -143,13 +142,16 @@ func (m *manifests) second(c *converted, service *corev1.Service) {
 // govern lists the Service that gave the Pods of a StatefulSet their names, unless the Workload has it.
 func (m *manifests) govern(c *converted) {
 	at := hostKey{c.from.namespace, c.governing}
-	switch known := m.hosts[at]; {
+	if known := m.hosts[at]; c.governing != "" && known.what == "" {
+		m.hosts[at] = host{what: "Service " + c.governing}
+		if c.workload.Spec.Service != nil {
+			m.hosts[at] = host{what: "Service " + c.governing, instead: c.workload.Name}
+		}
+	}
+	switch {
 	case c.governing == "":
 	case c.workload.Spec.Service == nil:
 		c.losef("spec.serviceName", "set spec.service with headless: true; the Service has the name of the Workload")
-		if known.what == "" {
-			m.hosts[at] = host{what: "Service " + c.governing}
-		}
 	case !c.workload.Spec.Service.Headless:
 		c.losef("spec.serviceName", "Service %s is not headless, and only with headless: true in spec.service an Instance has a name of its own",
 			c.services[0].Name)
