@@ -71,7 +71,7 @@ func (c *commands) convert(names, folders []string, options convert.Options, out
 	for _, folder := range folders {
 		resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
 		if err != nil {
-			return err
+			return fmt.Errorf("--kustomize %s: %w", folder, err)
 		}
 		rendered, err := resources.AsYaml()
 		if err != nil {

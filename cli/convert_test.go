@@ -63,9 +63,9 @@ func TestConvertCommand(t *testing.T) {
 		t.Errorf("converted are %+v", list.Items)
 	}
 	for want, args := range map[string][]string{
-		"--filename": {"--city", "DFW"}, "--city": {"-f", "-"}, "no such file": {"-f", "/does/not/exist", "--city", "DFW"},
+		"name the file": {"--city", "DFW"}, "--city": {"-f", "-"}, "no such file": {"-f", "/does/not/exist", "--city", "DFW"},
 		"is a URL": {"-f", "https://example.com/a.yaml", "--city", "DFW"}, "no Deployment": {"-", "--city", "DFW"},
-		"supported are yaml and json": {"-", "--city", "DFW", "-o", "wide"}, "kustomization": {"-k", "/does/not/exist", "--city", "DFW"},
+		"supported are yaml and json": {"-", "--city", "DFW", "-o", "wide"}, "--kustomize /does/not/exist": {"-k", "/does/not/exist", "--city", "DFW"},
 	} {
 		if out, _, err := run("", args...); err == nil || !strings.Contains(err.Error(), want) || out != "" {
 			t.Errorf("%v: %v, want %q", args, err, want)

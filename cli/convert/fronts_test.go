@@ -62,6 +62,10 @@ func TestFronts(t *testing.T) {
 				{"Deployment web: variable URL of container web names Service web-svc", "write web"},
 			},
 		},
+		"a second Service, with another target": {
+			out:   []string{web + service("hook", ", ports: [{port: 80, targetPort: 9090}]") + service("web", onePort), "targetPort: 8080"},
+			lines: [][2]string{{"Service hook: is not converted: ", "port 80 leads to 8080 there, and not to 9090"}},
+		},
 		"the Service of the names of Pods": {
 			out:   []string{stateful + service("web", ", clusterIP: None, ports: [{port: 80}]"), "headless: true"},
 			never: []string{"serviceName", "Service web:"},
@@ -103,6 +107,21 @@ func TestFronts(t *testing.T) {
 				{"Service web: spec.externalTrafficPolicy: ", ""},
 			},
 			never: []string{"0.0.0.0/0"},
+		},
+		"a load balancer with an annotation for some addresses": {
+			out: []string{
+				strings.Replace(web+service("web", onePort+", type: LoadBalancer"), "kind: Service, metadata: {", "kind: Service, metadata: {annotations: "+
+					"{service.beta.kubernetes.io/load-balancer-source-ranges: '192.0.2.0/24, 198.51.100.0/24'}, ", 1),
+				"cidr: 192.0.2.0/24\n            - ipBlock:\n                cidr: 198.51.100.0/24\n",
+			},
+			lines: [][2]string{{"Service web: spec.type: ", ""}, {"Service web: spec.loadBalancerSourceRanges: ", "networkPolicy"}},
+			never: []string{"0.0.0.0/0", "annotations"},
+		},
+		"an Ingress for a port of nodes": {
+			out: []string{
+				web + service("web", onePort+", type: NodePort") + ingress(rule("example.com", "/", "web", "{number: 80}")), "exposure: Gateway",
+			},
+			never: []string{"Service web: spec.type"},
 		},
 		"an Ingress for two names and the second port": {
 			out: []string{

@@ -54,7 +54,7 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// request is a text that asks for an edit. What programs of this page do by themselves, and files, are no lines of a list.
+// request is a text that asks for an edit; ofInput is one of another input than a manifest, or of a page.
 var (
 	request = regexp.MustCompile(`(^|[:;,] |, or )` +
 		`(set|write|name|use|make|choose|put|add|remove|give|run|keep|create|convert|apply|leave|render|split) `)

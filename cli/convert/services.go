@@ -109,15 +109,20 @@ func (m *manifests) serve(c *converted, from *corev1.Service) {
 	if from.Name != c.workload.Name {
 		m.lose(object, "metadata.name", "is "+c.workload.Name+" in each cell, as the Workload")
 	}
+	ranges := from.Spec.LoadBalancerSourceRanges
+	if text := from.Annotations[corev1.AnnotationLoadBalancerSourceRangesKey]; text != "" && len(ranges) == 0 {
+		ranges = strings.Split(strings.ReplaceAll(text, " ", ""), ",")
+		delete(from.Annotations, corev1.AnnotationLoadBalancerSourceRangesKey)
+	}
 	m.loseAnnotations(object, from)
 	for _, loss := range podfields.Losses(&from.Spec, "spec") {
 		m.lose(object, loss.Path, loss.Why)
 	}
 	if from.Spec.Type == corev1.ServiceTypeLoadBalancer {
 		target.Exposure = v1alpha.ServiceExposureLoadBalancer
-		c.admit(target.Ports, from.Spec.LoadBalancerSourceRanges)
+		c.admit(target.Ports, ranges)
 		m.lose(object, "spec.type", "has become exposure: LoadBalancer, an address in each city whose load balancer the operator has configured")
-		if len(from.Spec.LoadBalancerSourceRanges) > 0 {
+		if len(ranges) > 0 {
 			m.lose(object, "spec.loadBalancerSourceRanges", "has become the networkPolicy of the Instances: "+
 				"it counts only where the load balancer of a cell keeps the address of clients")
 		}
@@ -129,14 +134,24 @@ func (m *manifests) second(c *converted, service *corev1.Service) {
 	why := []string{fmt.Sprintf("is not converted: a Workload has one Service, and Service %s has become spec.service of Workload %s",
 		c.services[0].Name, c.workload.Name)}
 	for _, port := range service.Spec.Ports {
-		same := func(other corev1.ServicePort) bool {
+		at := slices.IndexFunc(c.services[0].Spec.Ports, func(other corev1.ServicePort) bool {
 			return other.Port == port.Port && orTCP(other.Protocol) == orTCP(port.Protocol)
-		}
-		if !slices.ContainsFunc(c.services[0].Spec.Ports, same) {
+		})
+		if at < 0 {
 			why = append(why, fmt.Sprintf("add port %d to its spec.service.ports", port.Port))
+		} else if there, here := targetOf(c.services[0].Spec.Ports[at]), targetOf(port); there != here && there.Type == here.Type {
+			why = append(why, fmt.Sprintf("port %d leads to %s there, and not to %s", port.Port, there.String(), here.String()))
 		}
 	}
 	m.lose("Service "+service.Name, "", strings.Join(why, "; "))
+}
+
+// targetOf is the port of the Pods that a port of a Service leads to.
+func targetOf(port corev1.ServicePort) intstr.IntOrString {
+	if port.TargetPort == (intstr.IntOrString{}) {
+		return intstr.FromInt32(port.Port)
+	}
+	return port.TargetPort
 }
 
 // govern lists the Service that gave the Pods of a StatefulSet their names, unless the Workload has it.
