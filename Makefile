@@ -103,6 +103,7 @@ generate: $(CONTROLLER_GEN) $(CLIENT_GEN) $(CRD_REF_DOCS) ## Generate deepcopy f
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-namespaces paths=./hub/access/namespaces output:rbac:dir=hub/access/namespaces
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-consumer paths=./hub/access/consumers/consumer output:rbac:dir=hub/access/consumers/consumer
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-viewer paths=./hub/access/consumers/viewer output:rbac:dir=hub/access/consumers/viewer
+	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-types paths=./hub/access/consumers/types output:rbac:dir=hub/access/consumers/types
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell paths=./cell/access output:rbac:dir=cell/access
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell-streams paths=./cell/access/streams output:rbac:dir=cell/access/streams
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell-sessions paths=./cell/access/sessions output:rbac:dir=cell/access/sessions

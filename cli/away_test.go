@@ -21,7 +21,7 @@ func TestWhileTheAPIServerIsAway(t *testing.T) {
 		shown string
 	}{
 		"list":           {args: []string{"list", "-w"}, shown: "%d/2"},
-		"rollout status": {args: []string{"rollout", "status", "web"}, shown: "%d of 2 updated"},
+		"rollout status": {args: []string{"rollout", "status", "web"}, shown: ", %d of them are Available"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestRolloutStatusWithoutWatch(t *testing.T) {
 			config := f.user(rbacv1.PolicyRule{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: verbs})
 			out, ended := &buffer{}, make(chan result, 1)
 			go func() { ended <- f.call(call{config: config, out: out}, "rollout", "status", "web") }()
-			f.eventually(out, "1 of 2 updated")
+			f.eventually(out, ", 1 of them are Available")
 			report(2, v1alpha.RolloutComplete)
 			f.eventually(out, "successfully rolled out")
 			f.want(<-ended, 0)

@@ -24,7 +24,7 @@ import (
 
 // explanation is the output of explain.
 type explanation struct {
-	// Ready is true if no object is stopped.
+	// Ready is true if no object is stopped, and the Workload is Ready with its newest template.
 	Ready    bool           `json:"ready"`
 	Verdicts []view.Verdict `json:"verdicts,omitempty"`
 	// Warnings are faults that hold no Instance up.
@@ -35,11 +35,13 @@ type explanation struct {
 func (c *commands) explainCommand() *cobra.Command {
 	var out *command.Output
 	cmd := &cobra.Command{
-		Use:   "explain (WORKLOAD | INSTANCE | wl/NAME | inst/NAME)",
-		Short: "Show where a Workload or an Instance is held up, since when, and what to do",
+		Use:        "explain (WORKLOAD | INSTANCE | wl/NAME | inst/NAME)",
+		SuggestFor: []string{"describe", "status"},
+		Short:      "Show where a Workload or an Instance is held up, since when, and what to do",
 		Long: "Read every object on the path from the project to the Pod, and show where the path is interrupted, since when, " +
 			"and who must act.\n\n" +
-			"The exit code is 0 if all objects are healthy, 2 if one is not, and 1 if the command fails.",
+			"The exit code is 0 if all objects are healthy and the Workload is Ready with its newest template, 2 if not, and 1 if the command\n" +
+			"fails.",
 		Example: c.Examples(`
   # Why is Workload web not Ready?
   %s explain web
@@ -48,7 +50,7 @@ func (c *commands) explainCommand() *cobra.Command {
   # In a script
   %s explain web -o jsonpath='{.verdicts[*].stop.finding.reason}'`),
 		Args:              command.OneArg("the name of a Workload or an Instance"),
-		ValidArgsFunction: c.CompleteObjects,
+		ValidArgsFunction: c.CompleteObjects(),
 	}
 	out = command.NewOutput(cmd)
 	cmd.RunE = c.Run(func(ctx context.Context, args []string) error {
@@ -83,14 +85,15 @@ func (c *commands) explain(ctx context.Context, s *command.Session, argument str
 		ways = []*view.Way{way}
 	}
 	verdicts := view.Verdicts(ways)
+	isReady := len(verdicts) == 0 && (instance != "" || snapshot.Unsettled() == "")
 	warnings := view.Warnings(ways)
 	if out.IsText() {
 		told := slices.Concat(verdicts, warnings)
 		err = c.printExplanation(snapshot, ways, told, shown{instance: instance != "", steps: out.IsWide() || instance != ""})
 	} else {
-		err = out.Print(c.Data, "Explanation", explanation{Ready: len(verdicts) == 0, Verdicts: verdicts, Warnings: warnings, Ways: ways})
+		err = out.Print(c.Data, "Explanation", explanation{Ready: isReady, Verdicts: verdicts, Warnings: warnings, Ways: ways})
 	}
-	if err != nil || len(verdicts) == 0 {
+	if err != nil || isReady {
 		return err
 	}
 	return command.ErrNotReady

@@ -26,7 +26,7 @@ func TestRolloutHistoryAndUndo(t *testing.T) {
 		f.create(revision)
 	}
 	consumer := f.user(may([]string{"patch", "get"}, "workloads"), may(read, "workloadrevisions"))
-	f.want(f.kubectl(consumer, "rollout", "history", "web"), 0, "REVISION TEMPLATE IMAGES", "nginx:1", "nginx:2")
+	f.want(f.kubectl(consumer, "rollout", "history", "web"), 0, "REVISION AGE IMAGES CHANGE-CAUSE", "nginx:1", "nginx:2")
 	f.want(f.kubectl(consumer, "rollout", "history", "workload/web", "-o", "jsonpath={.workload} {.revisions[*].revision}"), 0, "web 1 2 3")
 	for _, undo := range []struct {
 		args  []string

@@ -53,7 +53,7 @@ func TestDataInHistoryAndUndo(t *testing.T) {
 		f.update(w)
 	}
 	consumer := f.user(may([]string{"patch", "get"}, "workloads"), may(read, "workloadrevisions"))
-	f.want(f.kubectl(consumer, "rollout", "history", "web"), 0, "REVISION TEMPLATE IMAGES CHANGED DATA", "ConfigMap/app="+second)
+	f.want(f.kubectl(consumer, "rollout", "history", "web"), 0, "REVISION AGE IMAGES CHANGE-CAUSE", "ConfigMap/app="+second)
 	f.want(f.kubectl(consumer, "rollout", "history", "web", "-o", "jsonpath={.revisions[1].data[0].hash} {.revisions[2].changedData[0]}"), 0,
 		second+" ConfigMap/app="+third)
 

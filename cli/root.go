@@ -41,21 +41,19 @@ func New(o Options) *cobra.Command { return newCommand(o, command.CellConfig) }
 func newCommand(o Options, cellConfig func(hub *rest.Config, cell string) *rest.Config) *cobra.Command {
 	c := &commands{Command: command.New(o), cellConfig: cellConfig}
 	color := ""
-	root := &cobra.Command{
+	root := command.Parent(&cobra.Command{
 		Use:           c.Use,
 		Short:         "See and change Workloads and where they run",
 		Long:          "See and change Workloads and where they run.\n\n" + c.about(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
 			// The command itself reports the errors that client-go's informers log.
 			log.SetLogger(logr.Discard())
 			c.Painter.On, err = terminal.HasColor(color, c.Raw.Out)
 			return err
 		},
-	}
+	})
 	root.SetIn(c.Streams.In)
 	root.SetOut(c.Streams.Out)
 	root.SetErr(c.Streams.ErrOut)
@@ -98,9 +96,9 @@ func (c *commands) addOperatorFlags(flags *pflag.FlagSet) {
 	flags.StringVar(c.Flags.KubeConfig, "kubeconfig", *c.Flags.KubeConfig, "Path to the kubeconfig of the hub.")
 	flags.StringVar(c.Flags.Context, "karmada-context", *c.Flags.Context, "The context to use in the kubeconfig of the hub.")
 	flags.StringVarP(c.Flags.Namespace, "namespace", "n", *c.Flags.Namespace, "The namespace in the project.")
-	flags.StringVar(&c.Project, "project", "", "The name of the project: of the Project at Milo or, without Milo, of the namespace.")
+	flags.StringVar(&c.Project, "project", "", "The name of the project; where projects are namespaces of the hub, of the namespace.")
 	flags.StringVar(&c.MiloKubeconfig, "milo-kubeconfig", "",
-		"Path to a kubeconfig of Milo's root, for access to the project. No effect without Milo.")
+		"Path to a kubeconfig of Milo's root, for access to a project that is not a namespace of the hub.")
 }
 
 // CleanErrors makes util.CheckErr print errors as the commands print all other text: parts of a message come from

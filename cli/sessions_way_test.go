@@ -66,7 +66,7 @@ func TestPortForward(t *testing.T) {
 	defer interrupt()
 	out, ended := &buffer{}, make(chan result, 1)
 	go func() {
-		ended <- f.call(call{config: f.Config(), ctx: ctx, out: out}, "port-forward", "web-texas-dfw-0", ":80")
+		ended <- f.call(call{config: f.Config(), ctx: ctx, out: out}, "port-forward", "web", ":http")
 	}()
 	found := f.printed(out, forwardedAt)
 	for range 2 {
@@ -90,6 +90,8 @@ func TestPortForward(t *testing.T) {
 		}
 		_ = connection.Close()
 	}
+	_, local, _ := net.SplitHostPort(found[1])
+	f.printed(out, regexp.MustCompile("Handling connection for "+local+"\nHandling connection for "+local+"\n"))
 	interrupt()
 	if r := <-ended; r.code != exitInterrupted {
 		t.Errorf("exit code %d, %v", r.code, r.err)

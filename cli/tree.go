@@ -32,7 +32,7 @@ func (c *commands) treeCommand() *cobra.Command {
   # Follow it as it changes
   %s tree web -w`),
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: c.CompleteWorkloads,
+		ValidArgsFunction: c.CompleteWorkloads(),
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Show the tree again after each change, until Ctrl-C.")
 	cmd.Flags().BoolVar(&all, "all", false, "Show each Instance. Otherwise, of more than 10 in a city or cell, equal neighbours share a line.")

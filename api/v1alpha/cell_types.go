@@ -198,7 +198,7 @@ type InventoryEntry struct {
 // +genclient:nonNamespaced
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Cluster,shortName=ccell,categories=compute
+// +kubebuilder:resource:scope=Cluster,shortName=ccell
 // +kubebuilder:printcolumn:name="Cell",type=string,JSONPath=`.spec.cell`
 // +kubebuilder:printcolumn:name="Total",type=integer,JSONPath=`.status.total`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`

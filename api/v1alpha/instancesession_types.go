@@ -174,6 +174,9 @@ type InstanceSessionStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
+// EventInstanceSession is the reason of the Event of a command that has used sessions, about an Instance.
+const EventInstanceSession = "InstanceSession"
+
 // InstanceSession is a stream between one client and one container of an Instance: its log, a command in it, its
 // process, or its ports. The client creates a key and the session, waits for condition Ready, and connects to
 // status.url with a certificate for the key.

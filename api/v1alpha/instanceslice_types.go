@@ -43,7 +43,7 @@ type InstanceSliceStatus struct {
 // +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=islice,categories=compute
+// +kubebuilder:resource:shortName=islice
 // +kubebuilder:printcolumn:name="Deployment",type=string,JSONPath=`.spec.deployment`
 // +kubebuilder:printcolumn:name="First",type=integer,JSONPath=`.spec.first`
 // +kubebuilder:printcolumn:name="Last",type=integer,JSONPath=`.spec.last`

@@ -147,6 +147,8 @@ const (
 	AnnotationProjectName = "compute.datumapis.com/project"
 	// AnnotationRestartedAt, in a template, rolls all Instances when it changes.
 	AnnotationRestartedAt = "compute.datumapis.com/restartedAt"
+	// AnnotationChangeCause, on a Workload, is the cause of its last change, as for a Deployment. Its WorkloadRevision keeps it.
+	AnnotationChangeCause = "kubernetes.io/change-cause"
 	// AnnotationFloorSequence, on a PodDisruptionBudget in a cell, is the sequence of the floor that its minAvailable is.
 	AnnotationFloorSequence = "compute.datumapis.com/floor-sequence"
 	// AnnotationFloorComplete, on a PodDisruptionBudget in a cell, says by the value "true" that the Pods of all Available

@@ -41,7 +41,7 @@ func (c *commands) restartCommand() *cobra.Command {
 			"instanceManagementPolicy is Parallel as many at a time as rollout.maxUnavailable allows.",
 		Example:           c.Examples("\n  %s restart web"),
 		Args:              command.OneArg("the name of a Workload"),
-		ValidArgsFunction: c.CompleteWorkloads,
+		ValidArgsFunction: c.CompleteWorkloads(),
 		RunE: c.Run(func(ctx context.Context, args []string) error {
 			return c.change(ctx, args[0], "restarted", func(_ context.Context, _ *command.Session, workload *v1alpha.Workload) error {
 				at := c.Clock.Now().UTC().Format(time.RFC3339)
@@ -67,7 +67,7 @@ func (c *commands) change(
 		return err
 	}
 	name = command.Bare(name)
-	s, err := c.ConnectToProject()
+	s, err := c.ConnectToProject(ctx)
 	if err != nil {
 		return err
 	}

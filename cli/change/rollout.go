@@ -10,15 +10,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/command"
@@ -28,12 +25,7 @@ import (
 )
 
 func (c *commands) rolloutCommand() *cobra.Command {
-	parent := &cobra.Command{
-		Use:   "rollout",
-		Short: "See, pause and undo the rollout of a Workload's template",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	parent := command.Parent(&cobra.Command{Use: "rollout", Short: "See, pause and undo the rollout of a Workload's template"})
 	parent.AddCommand(c.rolloutStatusCommand(), c.rolloutPlanCommand(), c.rolloutHistoryCommand(), c.rolloutUndoCommand(),
 		c.restartCommand(), c.pauseCommand("pause", "paused", true), c.pauseCommand("resume", "resumed", false))
 	return parent
@@ -41,7 +33,7 @@ func (c *commands) rolloutCommand() *cobra.Command {
 
 func (c *commands) ofWorkload(use, short string, run func(ctx context.Context, name string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " WORKLOAD", Short: short, Args: command.OneArg("the name of a Workload"), ValidArgsFunction: c.CompleteWorkloads,
+		Use: use + " WORKLOAD", Short: short, Args: command.OneArg("the name of a Workload"), ValidArgsFunction: c.CompleteWorkloads(),
 		Example: c.Examples("\n  %s rollout " + use + " web"),
 		RunE:    c.Run(func(ctx context.Context, args []string) error { return run(ctx, command.Bare(args[0])) }),
 	}
@@ -49,7 +41,7 @@ func (c *commands) ofWorkload(use, short string, run func(ctx context.Context, n
 
 // withProject connects to the project and reads a Workload.
 func (c *commands) withProject(ctx context.Context, name string) (*command.Session, *v1alpha.Workload, error) {
-	s, err := c.ConnectToProject()
+	s, err := c.ConnectToProject(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,9 +143,7 @@ func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err 
 	if status.Rollout == nil || status.ObservedGeneration < workload.Generation {
 		return "Waiting for workload spec update to be observed...", false, nil
 	}
-	// Additional Instances of a rollout may be available as well.
-	available := min(status.UpdatedAvailableReplicas, status.DesiredReplicas)
-	progress := fmt.Sprintf("%d of %d updated Instances are available", available, status.DesiredReplicas)
+	progress := view.RolloutCount(status)
 	if status.Rollout.Message != "" {
 		progress += ": " + status.Rollout.Message
 	}
@@ -168,99 +158,11 @@ func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err 
 	return fmt.Sprintf("Waiting for workload %q rollout to finish: %s", workload.Name, progress), false, nil
 }
 
-// pastTemplate is an entry of the history of a Workload.
-type pastTemplate struct {
-	Revision int64  `json:"revision"`
-	Template string `json:"template"`
-	Images   string `json:"images"`
-	// Data are the objects that its Instances are started with, if a change of data is a rollout, and Changed the ones that
-	// differ from the revision before.
-	Data    []v1alpha.DataVersion `json:"data,omitempty"`
-	Changed []string              `json:"changedData,omitempty"`
-}
-
-func (c *commands) rolloutHistoryCommand() *cobra.Command {
-	var out *command.Output
-	cmd := c.ofWorkload("history", "List the templates that a Workload has had", func(ctx context.Context, name string) error {
-		if err := out.Check(); err != nil {
-			return err
-		}
-		s, workload, err := c.withProject(ctx, name)
-		if err != nil {
-			return err
-		}
-		history, err := revisionsOf(ctx, s, workload)
-		if err != nil {
-			return err
-		}
-		return c.printHistory(name, history, out)
-	})
-	out = command.NewOutput(cmd)
-	return cmd
-}
-
-func (c *commands) printHistory(name string, history []v1alpha.WorkloadRevision, out *command.Output) error {
-	past := make([]pastTemplate, 0, len(history))
-	for i := range history {
-		revision := &history[i].Spec
-		hash, err := templates.Hash(startedWith(&history[i]))
-		if err != nil {
-			return err
-		}
-		template := pastTemplate{Revision: revision.Revision, Template: hash, Images: imagesOf(&revision.Template), Data: revision.Data}
-		if i > 0 {
-			template.Changed = changedData(history[i-1].Spec.Data, revision.Data)
-		}
-		past = append(past, template)
-	}
-	if !out.IsText() {
-		return out.Print(c.Data, "RolloutHistory", map[string]any{"workload": name, "revisions": past})
-	}
-	title, withData := "REVISION\tTEMPLATE\tIMAGES", slices.ContainsFunc(past, func(p pastTemplate) bool { return len(p.Data) > 0 })
-	if withData {
-		title += "\tCHANGED DATA"
-	}
-	table := tabwriter.NewWriter(c.Streams.Out, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintf(table, "workload.compute.datumapis.com/%s\n%s\n", name, title)
-	for i := range past {
-		entry := &past[i]
-		line := fmt.Sprintf("%d\t%s\t%s", entry.Revision, entry.Template, entry.Images)
-		if withData {
-			line += "\t" + cmp.Or(strings.Join(entry.Changed, ","), "-")
-		}
-		_, _ = fmt.Fprintln(table, line)
-	}
-	return table.Flush()
-}
-
-func imagesOf(template *v1alpha.InstanceTemplateSpec) string {
-	images := ""
-	for _, container := range template.Spec.Runtime.Sandbox.AllContainers() {
-		if images != "" {
-			images += ","
-		}
-		images += container.Image
-	}
-	return images
-}
-
-// revisionsOf returns the revisions of a Workload, the oldest first.
-func revisionsOf(ctx context.Context, s *command.Session, workload *v1alpha.Workload) ([]v1alpha.WorkloadRevision, error) {
-	var list v1alpha.WorkloadRevisionList
-	err := s.Project.Client.List(ctx, &list, client.InNamespace(workload.Namespace),
-		client.MatchingLabels{v1alpha.LabelWorkloadUID: string(workload.UID)})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(list.Items, func(a, b v1alpha.WorkloadRevision) int { return cmp.Compare(a.Spec.Revision, b.Spec.Revision) })
-	return list.Items, nil
-}
-
 func (c *commands) rolloutUndoCommand() *cobra.Command {
 	var wanted int64
 	cmd := c.ofWorkload("undo", "Roll back to an earlier template", func(ctx context.Context, name string) error {
 		return c.change(ctx, name, "rolled back", func(ctx context.Context, s *command.Session, workload *v1alpha.Workload) error {
-			history, err := revisionsOf(ctx, s, workload)
+			history, err := view.ReadRevisions(ctx, s.Project.Client, workload)
 			if err != nil {
 				return err
 			}
@@ -273,6 +175,7 @@ func (c *commands) rolloutUndoCommand() *cobra.Command {
 		})
 	})
 	cmd.Flags().Int64Var(&wanted, "to-revision", 0, "The revision to roll back to; 0 is the one before the current one.")
+	c.CompleteFlag(cmd, "to-revision", command.Revisions)
 	return c.compared(cmd)
 }
 

@@ -36,16 +36,17 @@ func TestRolloutMessage(t *testing.T) {
 		done, fails bool
 		want        string
 	}{
-		v1alpha.RolloutProgressing: {want: "rollout to finish: 1 of 4 updated Instances are available: DFW: waits"},
+		v1alpha.RolloutProgressing: {want: "rollout to finish: 2 of 4 Instances have the new template, 1 of them are Available: DFW: waits"},
 		v1alpha.RolloutPaused:      {want: "rollout to finish"},
 		v1alpha.RolloutComplete:    {want: `workload "web" successfully rolled out`, done: true},
-		v1alpha.RolloutFailed:      {want: "1 of 4", done: true, fails: true},
+		v1alpha.RolloutFailed:      {want: "2 of 4", done: true, fails: true},
 		v1alpha.RolloutUndoing:     {want: "rollout to finish"},
-		v1alpha.RolloutUndone:      {want: "1 of 4", done: true, fails: true},
+		v1alpha.RolloutUndone:      {want: "2 of 4", done: true, fails: true},
 	}
 	for phase, test := range tests {
 		workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 2}}
-		workload.Status.ObservedGeneration, workload.Status.DesiredReplicas, workload.Status.UpdatedAvailableReplicas = 2, 4, 1
+		workload.Status.ObservedGeneration = 2
+		workload.Status.ReplicaCounts = v1alpha.ReplicaCounts{DesiredReplicas: 4, UpdatedReplicas: 2, UpdatedAvailableReplicas: 1}
 		workload.Status.Rollout = &v1alpha.WorkloadRolloutStatus{Phase: phase, Message: "DFW: waits"}
 		message, done, err := rolloutMessage(workload)
 		if !strings.Contains(message, test.want) || done != test.done || (err != nil) != test.fails {

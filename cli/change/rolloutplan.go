@@ -28,7 +28,7 @@ func (c *commands) rolloutPlanCommand() *cobra.Command {
   # In a script
   %s rollout plan web -o jsonpath='{.cities[*].reason}'`),
 		Args:              command.OneArg("the name of a Workload"),
-		ValidArgsFunction: c.CompleteWorkloads,
+		ValidArgsFunction: c.CompleteWorkloads(),
 	}
 	out = command.NewOutput(cmd)
 	cmd.RunE = c.Run(func(ctx context.Context, args []string) error {
@@ -48,7 +48,7 @@ func (c *commands) rolloutPlanCommand() *cobra.Command {
 }
 
 func (c *commands) planRollout(ctx context.Context, name string) (*view.Rollout, error) {
-	s, err := c.ConnectToProject()
+	s, err := c.ConnectToProject(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,9 @@ type running struct {
 func (c *commands) runCommand() *cobra.Command {
 	o := &running{}
 	cmd := c.tried(&cobra.Command{
-		Use:   "run NAME --image=IMAGE --city=CODE... [-- ARGS...]",
-		Short: "Create a Workload with one container",
+		Use:        "run NAME --image=IMAGE --city=CODE... [-- ARGS...]",
+		SuggestFor: []string{"create"},
+		Short:      "Create a Workload with one container",
 		Long: "Create a Workload with one container, in one placement. Arguments after -- are the arguments of the container. For more than\n" +
 			"that write a manifest: --dry-run=client -o yaml prints one to begin with.",
 		Example: c.Examples(`
@@ -43,6 +44,7 @@ func (c *commands) runCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&o.cities, "city", nil, "A city code, such as DFW. May be repeated.")
 	cmd.Flags().Int32Var(&o.replicas, "replicas", 1, "Number of Instances in each city.")
 	cmd.Flags().Int32Var(&o.port, "port", 0, "The port that the container listens on. 0: none is named.")
+	c.CompleteFlag(cmd, "city", command.Cities)
 	o.out = command.NewOutput(cmd)
 	cmd.RunE = c.Run(func(ctx context.Context, args []string) error { return c.create(ctx, o, args[0], args[1:]) })
 	return cmd
@@ -58,7 +60,7 @@ func (c *commands) create(ctx context.Context, o *running, name string, args []s
 	}
 	workload := o.workload(name, args)
 	if c.trial.isSent() {
-		s, err := c.ConnectToProject()
+		s, err := c.ConnectToProject(ctx)
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func (c *commands) scaleCommand() *cobra.Command {
   # Only if it is two now
   %s scale web --placement texas --replicas 3 --current-replicas 2`),
 		Args:              command.OneArg("the name of a Workload"),
-		ValidArgsFunction: c.CompleteWorkloads,
+		ValidArgsFunction: c.CompleteWorkloads(),
 		RunE: c.Run(func(ctx context.Context, args []string) error {
 			return c.change(ctx, args[0], "scaled", o.apply)
 		}),
@@ -51,6 +51,7 @@ func (c *commands) scaleCommand() *cobra.Command {
 	cmd.Flags().Int32Var(&o.replicas, "replicas", 0, "Number of Instances. 0 stops the placement and keeps all of it.")
 	cmd.Flags().Int32Var(&o.current, "current-replicas", -1,
 		"Expected current number of Instances. If the number differs, nothing is changed. Negative: any number.")
+	c.CompleteFlag(cmd, "city", command.Cities)
 	_ = cmd.MarkFlagRequired("replicas")
 	return c.compared(cmd)
 }

@@ -7,22 +7,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubectl/pkg/cmd/set/env"
+	"k8s.io/kubectl/pkg/generate/versioned"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/command"
 )
 
 func (c *commands) setCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "set",
-		Short: "Change one field of a Workload",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(c.setImageCommand())
+	cmd := command.Parent(&cobra.Command{Use: "set", SuggestFor: []string{"edit"}, Short: "Change one field of a Workload"})
+	cmd.AddCommand(c.setImageCommand(), c.setEnvCommand(), c.setResourcesCommand())
 	return cmd
 }
 
@@ -42,65 +42,178 @@ func (c *commands) setImageCommand() *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: c.CompleteWorkloads,
+		ValidArgsFunction: c.CompleteWorkloads(command.Images),
 		RunE: c.Run(func(ctx context.Context, args []string) error {
-			images, err := parseImages(args[1:])
-			if err != nil {
-				return err
-			}
 			return c.change(ctx, args[0], "image updated", func(_ context.Context, _ *command.Session, workload *v1alpha.Workload) error {
-				return setImages(workload, images)
+				return setImages(workload, args[1:])
 			})
 		}),
 	})
 }
 
-// everyContainer stands for all containers, as in kubectl set image.
-const everyContainer = "*"
-
-// image is the image of a container.
-type image struct{ container, reference string }
-
-func parseImages(args []string) ([]image, error) {
-	var images []image
-	for _, arg := range args {
-		container, reference, found := strings.Cut(arg, "=")
-		if !found || container == "" || reference == "" {
-			return nil, fmt.Errorf("%q is not CONTAINER=IMAGE, such as nginx=docker.io/library/nginx:1.28", arg)
-		}
-		images = append(images, image{container, reference})
-	}
-	return images, nil
-}
-
 // setImages changes all images, or none when a container does not exist.
-func setImages(workload *v1alpha.Workload, images []image) error {
-	sandbox := workload.Spec.Template.Spec.Runtime.Sandbox
-	if sandbox == nil {
-		return fmt.Errorf("workload %s has no containers", workload.Name)
-	}
-	var names []string
-	references := map[string]*string{}
-	add := func(containers []v1alpha.SandboxContainer) {
-		for i := range containers {
-			names = append(names, containers[i].Name)
-			references[containers[i].Name] = &containers[i].Image
+func setImages(workload *v1alpha.Workload, args []string) error {
+	for _, arg := range args {
+		name, image, found := strings.Cut(arg, "=")
+		if !found || name == "" || image == "" {
+			return fmt.Errorf("%q is not CONTAINER=IMAGE, such as nginx=docker.io/library/nginx:1.28", arg)
 		}
-	}
-	add(sandbox.InitContainers)
-	add(sandbox.Containers)
-
-	for _, entry := range images {
-		if entry.container == everyContainer {
-			for _, name := range names {
-				*references[name] = entry.reference
-			}
-			continue
+		containers, err := containersOf(workload, name)
+		if err != nil {
+			return err
 		}
-		if references[entry.container] == nil {
-			return fmt.Errorf("workload %s has no container %q; it has %s", workload.Name, entry.container, strings.Join(names, ", "))
+		for _, container := range containers {
+			container.Image = image
 		}
-		*references[entry.container] = entry.reference
 	}
 	return nil
+}
+
+// everyContainer stands for all containers, as in kubectl set.
+const everyContainer = "*"
+
+// containersOf returns the containers and init containers with a name, which exist, or all.
+func containersOf(workload *v1alpha.Workload, name string) ([]*v1alpha.SandboxContainer, error) {
+	all := workload.Spec.Template.Spec.Runtime.Sandbox.AllContainers()
+	if name == everyContainer && len(all) > 0 {
+		return all, nil
+	}
+	names := make([]string, 0, len(all))
+	for i := range all {
+		if all[i].Name == name {
+			return all[i : i+1], nil
+		}
+		names = append(names, all[i].Name)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("workload %s has no containers", workload.Name)
+	}
+	return nil, fmt.Errorf("workload %s has no container %q; it has %s", workload.Name, name, strings.Join(names, ", "))
+}
+
+// inContainers adds --containers to a command that changes containers of a Workload.
+func (c *commands) inContainers(name *string, cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().StringVarP(name, "containers", "c", everyContainer, "The name of a container or init container; *: all of them.")
+	c.CompleteFlag(cmd, "containers", command.Containers)
+	return c.compared(cmd)
+}
+
+// setContainers changes the selected containers of a Workload.
+func (c *commands) setContainers(ctx context.Context, workload, container, done string, set func(*v1alpha.SandboxContainer)) error {
+	return c.change(ctx, workload, done, func(_ context.Context, _ *command.Session, w *v1alpha.Workload) error {
+		containers, err := containersOf(w, container)
+		for _, selected := range containers {
+			set(selected)
+		}
+		return err
+	})
+}
+
+func (c *commands) setEnvCommand() *cobra.Command {
+	var list bool
+	var container string
+	cmd := &cobra.Command{
+		Use:   "env WORKLOAD (KEY=VALUE... KEY-... | --list)",
+		Short: "Change environment variables of containers, which rolls out",
+		Long:  "Set environment variables of containers, and with KEY- remove them. - reads KEY=VALUE lines from the standard input.",
+		Example: c.Examples(`
+  %s set env web LOG_LEVEL=debug CACHE-
+  # The variables of all containers
+  %s set env web --list`),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) == 1 && !list {
+				return errors.New("name a Workload, and KEY=VALUE for each variable to set, KEY- for each one to remove, or --list")
+			}
+			return nil
+		},
+		ValidArgsFunction: c.CompleteWorkloads(),
+		RunE: c.Run(func(ctx context.Context, args []string) error {
+			if list {
+				return c.listEnv(ctx, command.Bare(args[0]), container)
+			}
+			variables, removed, _, err := env.ParseEnv(args[1:], c.Streams.In)
+			if err != nil {
+				return err
+			}
+			return c.setContainers(ctx, args[0], container, "env updated", func(selected *v1alpha.SandboxContainer) {
+				selected.Env = slices.DeleteFunc(selected.Env, func(v corev1.EnvVar) bool {
+					return slices.Contains(removed, v.Name)
+				})
+				for _, variable := range variables {
+					at := slices.IndexFunc(selected.Env, func(v corev1.EnvVar) bool { return v.Name == variable.Name })
+					if at < 0 {
+						selected.Env = append(selected.Env, variable)
+						continue
+					}
+					selected.Env[at] = variable
+				}
+			})
+		}),
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "List the variables, and change nothing.")
+	return c.inContainers(&container, cmd)
+}
+
+// listEnv prints the variables of containers as kubectl does.
+func (c *commands) listEnv(ctx context.Context, name, container string) error {
+	_, workload, err := c.withProject(ctx, name)
+	if err != nil {
+		return err
+	}
+	containers, err := containersOf(workload, container)
+	for _, listed := range containers {
+		lines := []string{fmt.Sprintf("# Workload %s, container %s", name, listed.Name)}
+		for _, variable := range listed.Env {
+			line := variable.Name + "=" + variable.Value
+			if variable.ValueFrom != nil {
+				line = fmt.Sprintf("# %s from %s", variable.Name, env.GetEnvVarRefString(variable.ValueFrom))
+			}
+			lines = append(lines, line)
+		}
+		if _, err := fmt.Fprintln(c.Streams.Out, strings.Join(lines, "\n")); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (c *commands) setResourcesCommand() *cobra.Command {
+	var container, limits, requests string
+	cmd := &cobra.Command{
+		Use:   "resources WORKLOAD [--limits=LIMITS] [--requests=REQUESTS]",
+		Short: "Change limits and requests of containers, which rolls out",
+		Long:  "Change limits and requests of containers. Resources that no flag names stay as they are; 0 is no limit.",
+		Example: c.Examples(`
+  %s set resources web -c nginx --limits=cpu=500m,memory=256Mi --requests=cpu=100m`),
+		Args:              command.OneArg("the name of a Workload"),
+		ValidArgsFunction: c.CompleteWorkloads(),
+		RunE: c.Run(func(ctx context.Context, args []string) error {
+			if limits == "" && requests == "" {
+				return errors.New("name what to change with --limits or --requests, such as --limits=cpu=500m,memory=256Mi")
+			}
+			parsed, err := versioned.HandleResourceRequirementsV1(map[string]string{"limits": limits, "requests": requests})
+			if err != nil {
+				return err
+			}
+			return c.setContainers(ctx, args[0], container, "resource requirements updated", func(selected *v1alpha.SandboxContainer) {
+				if selected.Resources == nil {
+					selected.Resources = &v1alpha.ContainerResourceRequirements{}
+				}
+				selected.Resources.Limits = merged(selected.Resources.Limits, parsed.Limits)
+				selected.Resources.Requests = merged(selected.Resources.Requests, parsed.Requests)
+			})
+		}),
+	}
+	cmd.Flags().StringVar(&limits, "limits", "", "The limits, such as cpu=500m,memory=256Mi.")
+	cmd.Flags().StringVar(&requests, "requests", "", "The requests, such as cpu=100m,memory=128Mi.")
+	return c.inContainers(&container, cmd)
+}
+
+// merged returns resources with what others replace.
+func merged(resources, others corev1.ResourceList) corev1.ResourceList {
+	if resources == nil {
+		return others
+	}
+	maps.Copy(resources, others)
+	return resources
 }

@@ -79,7 +79,7 @@ func (c *Command) Run(action func(ctx context.Context, args []string) error) fun
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, stop := c.context(cmd)
 		defer stop()
-		return Tell(ctx, action(ctx, args))
+		return Tell(ctx, c.nameServer(action(ctx, args)))
 	}
 }
 

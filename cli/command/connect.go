@@ -4,6 +4,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,14 +95,24 @@ func (c *Command) ConnectToWorkload() (*Session, error) {
 	return c.Connect()
 }
 
-// ConnectToProject connects as ConnectToWorkload does, and fails unless it reaches the project.
-func (c *Command) ConnectToProject() (*Session, error) {
+// ConnectToProject connects as ConnectToWorkload does, and fails unless it reaches the project: where projects are namespaces of the
+// hub, the hub has it.
+func (c *Command) ConnectToProject(ctx context.Context) (*Session, error) {
 	s, err := c.ConnectToWorkload()
-	if err == nil && s.Project == nil {
-		return nil, errors.New("this command needs the project itself: name Milo's root with --milo-kubeconfig or, without " +
-			"Milo, run kubectl compute with the kubeconfig of the hub and --namespace=<project>")
+	if err != nil || s.Project != nil {
+		return s, err
 	}
-	return s, err
+	project := &corev1.Namespace{}
+	err = s.Hub.Client.Get(ctx, client.ObjectKey{Name: c.Project}, project)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return nil, fmt.Errorf("find out whether project %s is a namespace of the hub: %w", c.Project, err)
+	case project.Labels[v1alpha.LabelNamespaceProject] == "":
+		return nil, fmt.Errorf("this command needs the project itself, and no namespace %s of the hub has label %s: "+
+			"name the right project with --project, or the kubeconfig that leads to it with --milo-kubeconfig", c.Project, v1alpha.LabelNamespaceProject)
+	}
+	s.Project, s.Namespace = s.Hub, c.Project
+	return s, nil
 }
 
 // Kinds that the commands read. A fixed list avoids discovery, which takes many requests, and rights that a consumer

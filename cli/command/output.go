@@ -63,7 +63,7 @@ func (o *Output) Check() error {
 	if o.IsText() {
 		return nil
 	}
-	if *o.flags.OutputFormat == formatName && !o.names {
+	if o.IsName() && !o.names {
 		return genericclioptions.NoCompatiblePrinterError{OutputFormat: o.flags.OutputFormat, AllowedFormats: o.formats()}
 	}
 	if _, err := o.flags.ToPrinter(); err != nil {
@@ -75,12 +75,15 @@ func (o *Output) Check() error {
 // IsWide reports whether the output for people has more columns.
 func (o *Output) IsWide() bool { return *o.flags.OutputFormat == formatWide }
 
+// IsName reports whether the output is the names of objects.
+func (o *Output) IsName() bool { return *o.flags.OutputFormat == formatName }
+
 // IsText reports whether the output is for people.
 func (o *Output) IsText() bool { return *o.flags.OutputFormat == "" || o.IsWide() }
 
 // Print prints a value in the format of the flag, as an object of a kind of its own.
 func (o *Output) Print(out io.Writer, kind string, value any) error {
-	if list, ok := value.(named); ok && *o.flags.OutputFormat == formatName {
+	if list, ok := value.(named); ok && o.IsName() {
 		_, err := fmt.Fprintln(out, strings.Join(list.Names(), "\n"))
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 func (c *commands) eventsCommand() *cobra.Command {
-	var watch bool
+	var watch, sessions bool
 	cmd := &cobra.Command{
 		Use:   "events WORKLOAD",
 		Short: "List the events of a Workload, its deployments and Instances, the newest last",
@@ -30,14 +30,17 @@ func (c *commands) eventsCommand() *cobra.Command {
   # What has happened to Workload web
   %s events web
   # And what happens from now on
-  %s events web -w`),
+  %s events web -w
+  # And who has read its logs
+  %s events web --sessions`),
 		Args:              command.OneArg("the name of a Workload"),
-		ValidArgsFunction: c.CompleteWorkloads,
+		ValidArgsFunction: c.CompleteWorkloads(),
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Continue with new and repeated events, until Ctrl-C or until the Workload is deleted.")
+	cmd.Flags().BoolVar(&sessions, "sessions", false, "Also list who has read logs, run commands and forwarded ports.")
 	out := command.NewOutput(cmd)
 	cmd.RunE = c.OnWorkload(out, func(ctx context.Context, s *command.Session, snapshot *view.Snapshot) error {
-		events, err := live.Events(ctx, s.Live(""), view.NewSubjects(snapshot), live.Directly)
+		events, err := live.Events(ctx, s.Live(""), view.NewSubjects(snapshot).WithSessions(sessions), live.Directly)
 		if err != nil {
 			return err
 		}
@@ -45,19 +48,19 @@ func (c *commands) eventsCommand() *cobra.Command {
 			return err
 		}
 		if watch {
-			return c.followEvents(ctx, s, snapshot, out)
+			return c.followEvents(ctx, s, snapshot, c.newEventPrinter(out, sessions))
 		}
-		return c.printEvents(events, out)
+		return c.printEvents(events, c.newEventPrinter(out, sessions))
 	})
 	return cmd
 }
 
-func (c *commands) printEvents(events []corev1.Event, out *command.Output) error {
-	if len(events) == 0 && out.IsText() {
+func (c *commands) printEvents(events []corev1.Event, printer *eventPrinter) error {
+	if len(events) == 0 && printer.out.IsText() {
 		_, err := fmt.Fprintln(c.Streams.ErrOut, "No events found. API servers keep them for an hour by default.")
 		return err
 	}
-	return c.newEventPrinter(out).print(events)
+	return printer.print(events)
 }
 
 // eventPrinter prints events and appends later ones.
@@ -66,10 +69,12 @@ type eventPrinter struct {
 	out     *command.Output
 	columns terminal.Columns
 	headed  bool
+	// sessions: it prints the events of sessions.
+	sessions bool
 }
 
-func (c *commands) newEventPrinter(out *command.Output) *eventPrinter {
-	return &eventPrinter{Command: c.Command, out: out}
+func (c *commands) newEventPrinter(out *command.Output, sessions bool) *eventPrinter {
+	return &eventPrinter{Command: c.Command, out: out, sessions: sessions}
 }
 
 func (p *eventPrinter) print(events []corev1.Event) error {
@@ -94,14 +99,13 @@ func (p *eventPrinter) print(events []corev1.Event) error {
 // followEvents prints the existing events, and then each new or repeated one, until the user ends it or the Workload is
 // deleted. It compares lists of events and does not rely on the events of a watch: after a lost watch no event is
 // missed or printed twice.
-func (c *commands) followEvents(ctx context.Context, s *command.Session, first *view.Snapshot, out *command.Output) error {
+func (c *commands) followEvents(ctx context.Context, s *command.Session, first *view.Snapshot, printer *eventPrinter) error {
 	w, err := s.Watch(ctx, first, false)
 	if err != nil {
 		return err
 	}
 	var (
-		subjects = view.NewSubjects(first)
-		printer  = c.newEventPrinter(out)
+		subjects = view.NewSubjects(first).WithSessions(printer.sessions)
 		told     = map[types.UID]string{}
 	)
 	return w.Each(ctx, func(snapshot *view.Snapshot) (bool, error) {

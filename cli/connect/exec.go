@@ -37,10 +37,11 @@ func (o *executing) addFlags(cmd *cobra.Command) {
 func (c *commands) execCommand() *cobra.Command {
 	o := executing{}
 	cmd := &cobra.Command{
-		Use:   "exec INSTANCE [-it] [-c CONTAINER] -- COMMAND [ARGUMENT...]",
+		Use:   "exec (INSTANCE | WORKLOAD) [-it] [-c CONTAINER] -- COMMAND [ARGUMENT...]",
 		Short: "Run a command in a container of an Instance",
-		Long: "Run a command in a container of an Instance, and end with its exit code. The operator must have enabled sessions, and you need\n" +
-			"`create` and `get` on instancesessions and `create` on instances/exec in the project.",
+		Long: "Run a command in a container of an Instance, or of the first Ready Instance of a Workload, and end with its exit code. The\n" +
+			"operator must have enabled sessions, and you need `create` and `get` on instancesessions and `create` on instances/exec in the\n" +
+			"project.",
 		Example: c.Examples(`
   # A shell
   %s exec web-main-dfw-0 -it -- sh
@@ -48,47 +49,47 @@ func (c *commands) execCommand() *cobra.Command {
   %s exec web-main-dfw-0 -c app -- ls /data`),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at != 1 || len(args) < 2 {
-				return errors.New("exec takes the name of an Instance, --, and a command\nSee 'exec -h' for help and examples")
+				return errors.New("exec takes the name of an Instance or of a Workload, --, and a command\nSee 'exec -h' for help and examples")
 			}
 			return nil
 		},
-		ValidArgsFunction: c.CompleteObjects,
+		ValidArgsFunction: c.CompleteObjects(),
 		RunE: c.Run(func(ctx context.Context, args []string) error {
 			return c.execute(ctx, args[0], &o, v1alpha.InstanceSessionSpec{Type: v1alpha.SessionExec, Command: args[1:]})
 		}),
 	}
 	o.addFlags(cmd)
+	c.CompleteFlag(cmd, "container", command.Containers)
 	return cmd
 }
 
 func (c *commands) attachCommand() *cobra.Command {
 	o := executing{}
 	cmd := &cobra.Command{
-		Use:   "attach INSTANCE [-it] [-c CONTAINER]",
+		Use:   "attach (INSTANCE | WORKLOAD) [-it] [-c CONTAINER]",
 		Short: "Attach to the process of a container of an Instance",
-		Long: "Attach to the process of a container of an Instance. The operator must have enabled sessions, and you need " +
-			"`create` and `get` on\n" +
-			"instancesessions and `create` on instances/attach in the project.",
+		Long: "Attach to the process of a container of an Instance, or of the first Ready Instance of a Workload. The operator must have\n" +
+			"enabled sessions, and you need `create` and `get` on instancesessions and `create` on instances/attach in the project.",
 		Example:           c.Examples("\n  %s attach web-main-dfw-0 -c app"),
-		Args:              command.OneArg("the name of an Instance"),
-		ValidArgsFunction: c.CompleteObjects,
+		Args:              command.OneArg("the name of an Instance or of a Workload"),
+		ValidArgsFunction: c.CompleteObjects(),
 		RunE: c.Run(func(ctx context.Context, args []string) error {
 			return c.execute(ctx, args[0], &o, v1alpha.InstanceSessionSpec{Type: v1alpha.SessionAttach})
 		}),
 	}
 	o.addFlags(cmd)
+	c.CompleteFlag(cmd, "container", command.Containers)
 	return cmd
 }
 
 // execute opens a session for a container of an Instance, and connects the streams of the command to it.
 func (c *commands) execute(ctx context.Context, name string, o *executing, spec v1alpha.InstanceSessionSpec) error {
-	name = command.Bare(name)
-	s, err := c.ConnectToProject()
+	s, err := c.ConnectToProject(ctx)
 	if err != nil {
 		return err
 	}
-	instance := &v1alpha.Instance{}
-	if err := s.Project.Client.Get(ctx, s.Key(name), instance); err != nil {
+	instance, err := instanceOf(ctx, s, name)
+	if err != nil {
 		return err
 	}
 	containers, err := c.containers(instance, o.container, false)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -15,17 +16,24 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/stream"
+	"github.com/karmada-compute/karmada-compute/cli/view"
 )
+
+// selectedTail is the number of lines of each log that a selector selects, as in kubectl.
+const selectedTail = 10
 
 // logging holds the flags of logs.
 type logging struct {
 	container, city, sinceTime   string
+	selector                     string
 	allContainers, prefix        bool
 	follow, previous, timestamps bool
 	tail, limitBytes             int64
@@ -36,8 +44,9 @@ type logging struct {
 func (c *commands) logsCommand() *cobra.Command {
 	o := logging{}
 	cmd := &cobra.Command{
-		Use:   "logs (INSTANCE | WORKLOAD) [-f] [-c CONTAINER]",
-		Short: "Print the logs of an Instance, or of all Instances of a Workload",
+		Use:        "logs (INSTANCE | WORKLOAD | -l LABELS) [-f] [-c CONTAINER]",
+		SuggestFor: []string{"log"},
+		Short:      "Print the logs of an Instance, or of all Instances of a Workload",
 		Long: "Print the logs of an Instance, or of all Instances of a Workload with the name of its Instance before each " +
 			"line. The operator must\n" +
 			"have enabled sessions, and you need `create` and `get` on instancesessions and `get` on instances/log in the project.",
@@ -46,26 +55,36 @@ func (c *commands) logsCommand() *cobra.Command {
   %s logs web-main-dfw-0 -f
   # The last 20 lines of all Instances of Workload web in DFW
   %s logs web --city=DFW --tail=20
+  # The last 10 lines of all Instances with a label of their template
+  %s logs -l app=web
   # The log of container app before its last restart
   %s logs web-main-dfw-0 -c app --previous`),
-		Args:              command.OneArg("the name of an Instance or of a Workload"),
-		ValidArgsFunction: c.CompleteObjects,
-		RunE:              c.Run(func(ctx context.Context, args []string) error { return c.logs(ctx, command.Bare(args[0]), &o) }),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.selector != "" && len(args) == 0 {
+				return nil
+			}
+			return command.OneArg("the name of an Instance or of a Workload, or --selector")(cmd, args)
+		},
+		ValidArgsFunction: c.CompleteObjects(),
+		RunE:              c.Run(func(ctx context.Context, args []string) error { return c.logs(ctx, strings.Join(args, ""), &o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.container, "container", "c", "", "Print the log of this container. Default: the first container.")
+	flags.StringVarP(&o.selector, "selector", "l", "", "Print the logs of the Instances with these labels, such as -l app=web.")
 	flags.BoolVar(&o.allContainers, "all-containers", false, "Print the logs of all containers.")
 	flags.StringVar(&o.city, "city", "", "Print the logs of the Instances in this city only.")
 	flags.BoolVarP(&o.follow, "follow", "f", false, "Continue with what is written from now on.")
 	flags.BoolVarP(&o.previous, "previous", "p", false, "Print the log before the last restart of the container.")
 	flags.BoolVar(&o.timestamps, "timestamps", false, "Begin every line with its time.")
 	flags.BoolVar(&o.prefix, "prefix", false, "Begin every line with the names of its Instance and container, for one Instance, too.")
-	flags.Int64Var(&o.tail, "tail", -1, "Number of last lines to print. -1: all lines.")
+	flags.Int64Var(&o.tail, "tail", -1, "Number of last lines to print. -1: all lines, or with --selector 10.")
 	flags.Int64Var(&o.limitBytes, "limit-bytes", 0, "Maximum number of bytes of each log. 0: no limit.")
 	flags.DurationVar(&o.since, "since", 0, "Print only lines that are newer than this, such as 5s, 2m or 3h. Default: all lines.")
 	flags.StringVar(&o.sinceTime, "since-time", "", "Print only lines since this time (RFC3339). Default: all lines.")
 	flags.DurationVar(&o.lifetime, "session-ttl", time.Hour, "Longest time for which logs are followed, from 1m to 1h.")
 	flags.IntVar(&o.maxRequests, "max-log-requests", 5, "Maximum number of logs that are followed at the same time.")
+	c.CompleteFlag(cmd, "container", command.Containers)
+	c.CompleteFlag(cmd, "city", command.Cities)
 	return cmd
 }
 
@@ -79,6 +98,9 @@ func (o *logging) options() (*v1alpha.SessionLogOptions, error) {
 		return nil, errors.New("--since and --since-time: set one of them")
 	case o.container != "" && o.allContainers:
 		return nil, errors.New("--container and --all-containers: set one of them")
+	}
+	if o.selector != "" && o.tail < 0 {
+		o.tail = selectedTail
 	}
 	if o.tail >= 0 {
 		options.TailLines = &o.tail
@@ -105,7 +127,7 @@ func (c *commands) logs(ctx context.Context, name string, o *logging) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.ConnectToProject()
+	s, err := c.ConnectToProject(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,9 +147,25 @@ func (c *commands) logs(ctx context.Context, name string, o *logging) error {
 	})
 }
 
+// instances returns the Instances that the argument or the labels select.
+func (o *logging) instances(ctx context.Context, s *command.Session, name string) ([]v1alpha.Instance, error) {
+	if o.selector == "" {
+		return instancesOf(ctx, s, name, o.city)
+	}
+	selector, err := labels.Parse(o.selector)
+	if err != nil {
+		return nil, fmt.Errorf("--selector: %w", err)
+	}
+	found, err := selectInstances(ctx, s, o.city, client.MatchingLabelsSelector{Selector: selector})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("no Instance in namespace %s has the labels %s%s", s.Namespace, o.selector, inCity(o.city))
+	}
+	return found, err
+}
+
 // logsOf returns the logs of an Instance, or of the Instances of a Workload.
 func (c *commands) logsOf(ctx context.Context, s *command.Session, name string, o *logging) ([]stream.ContainerLog, error) {
-	instances, err := instancesOf(ctx, s, name, o.city)
+	instances, err := o.instances(ctx, s, name)
 	if err != nil {
 		return nil, err
 	}
@@ -176,32 +214,47 @@ func (c *commands) prefixed(
 	return nil
 }
 
-// instancesOf returns the Instance with a name or, if no Instance has the name, the Instances of the Workload with the
+// instanceOf returns the Instance that an argument names or, as kubectl does for a Deployment, the first Instance of a Workload: the first
+// Ready one, if there is any.
+func instanceOf(ctx context.Context, s *command.Session, argument string) (*v1alpha.Instance, error) {
+	found, err := instancesOf(ctx, s, argument, "")
+	if err != nil {
+		return nil, err
+	}
+	first := slices.IndexFunc(found, func(i v1alpha.Instance) bool {
+		return meta.IsStatusConditionTrue(i.Status.Conditions, v1alpha.ConditionReady)
+	})
+	return &found[max(first, 0)], nil
+}
+
+// instancesOf returns the Instance that an argument names or, if no Instance has the name, the Instances of the Workload with the
 // name.
-func instancesOf(ctx context.Context, s *command.Session, name, city string) ([]v1alpha.Instance, error) {
-	instance := &v1alpha.Instance{}
-	err := s.Project.Client.Get(ctx, s.Key(name), instance)
-	if err == nil {
-		return []v1alpha.Instance{*instance}, nil
-	}
-	if !apierrors.IsNotFound(err) {
-		return nil, err
-	}
-	var list v1alpha.InstanceList
-	selected := client.MatchingLabels{v1alpha.LabelWorkloadName: name}
-	if err := s.Project.Client.List(ctx, &list, client.InNamespace(s.Namespace), selected); err != nil {
-		return nil, err
-	}
-	var found []v1alpha.Instance
-	for i := range list.Items {
-		if city == "" || strings.EqualFold(list.Items[i].Labels[v1alpha.LabelCityCode], city) {
-			found = append(found, list.Items[i])
+func instancesOf(ctx context.Context, s *command.Session, argument, city string) ([]v1alpha.Instance, error) {
+	name, instance := command.Bare(argument), &v1alpha.Instance{}
+	kind, _, _ := command.Typed(argument)
+	if !command.IsWorkload(kind) {
+		err := s.Project.Client.Get(ctx, s.Key(name), instance)
+		if err == nil {
+			return []v1alpha.Instance{*instance}, nil
+		}
+		if !apierrors.IsNotFound(err) || command.IsInstance(kind) || view.IsKindNotServed(err) {
+			return nil, err
 		}
 	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("there is no Instance %s, and no Instance of a Workload of that name%s", name, inCity(city))
+	found, err := selectInstances(ctx, s, city, client.MatchingLabels{v1alpha.LabelWorkloadName: name})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("instances.compute.datumapis.com %q not found, and no Instance of a Workload of that name%s", name, inCity(city))
 	}
-	return found, nil
+	return found, err
+}
+
+// selectInstances returns the Instances of a city, or of all, that an option selects.
+func selectInstances(ctx context.Context, s *command.Session, city string, selected client.ListOption) ([]v1alpha.Instance, error) {
+	var list v1alpha.InstanceList
+	err := s.Project.Client.List(ctx, &list, client.InNamespace(s.Namespace), selected)
+	return slices.DeleteFunc(list.Items, func(i v1alpha.Instance) bool {
+		return city != "" && !strings.EqualFold(i.Labels[v1alpha.LabelCityCode], city)
+	}), err
 }
 
 func inCity(city string) string {

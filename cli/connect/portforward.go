@@ -4,6 +4,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,25 +34,27 @@ type forwarded struct{ local, remote int32 }
 func (c *commands) portForwardCommand() *cobra.Command {
 	o := forwarding{}
 	cmd := &cobra.Command{
-		Use:   "port-forward INSTANCE [LOCAL_PORT:]REMOTE_PORT...",
+		Use:   "port-forward (INSTANCE | WORKLOAD) [LOCAL_PORT:]REMOTE_PORT...",
 		Short: "Forward local ports to an Instance",
-		Long: "Forward local ports to an Instance, until the session ends or you interrupt the command. The operator must have " +
-			"enabled sessions,\n" +
-			"and you need `create`, `get` and `delete` on instancesessions and `create` on instances/portforward in the project.",
+		Long: "Forward local ports to an Instance, or to the first Ready Instance of a Workload, until the session ends or you interrupt the\n" +
+			"command. A remote port may be the name of a port of a container. The operator must have enabled sessions, and you need\n" +
+			"`create`, `get` and `delete` on instancesessions and `create` on instances/portforward in the project.",
 		Example: c.Examples(`
   # Port 8080 of the Instance at port 8080 of this machine
   %s port-forward web-main-dfw-0 8080
+  # Port http of an Instance of Workload web at port 18080
+  %s port-forward web 18080:http
   # Port 80 of the Instance at port 8888, and port 443 at a free port
   %s port-forward web-main-dfw-0 8888:80 :443`),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return errors.New("port-forward takes the name of an Instance, and ports\nSee 'port-forward -h' for help and examples")
+				return errors.New("port-forward takes the name of an Instance or of a Workload, and ports\nSee 'port-forward -h' for help and examples")
 			}
 			return nil
 		},
-		ValidArgsFunction: c.CompleteObjects,
+		ValidArgsFunction: c.CompleteObjects(command.Ports),
 		RunE: c.Run(func(ctx context.Context, args []string) error {
-			return c.portForward(ctx, command.Bare(args[0]), args[1:], &o)
+			return c.portForward(ctx, args[0], args[1:], &o)
 		}),
 	}
 	flags := cmd.Flags()
@@ -60,40 +63,60 @@ func (c *commands) portForwardCommand() *cobra.Command {
 	return cmd
 }
 
+// portOf returns a port of an Instance by its number or name.
+func portOf(instance *v1alpha.Instance, port string) (int32, error) {
+	if number, err := strconv.ParseUint(port, 10, 16); err == nil && number > 0 {
+		return int32(number), nil
+	}
+	var names []string
+	for _, container := range instance.Spec.Runtime.Sandbox.AllContainers() {
+		for _, named := range container.Ports {
+			if named.Name == port {
+				return named.Port, nil
+			}
+			names = append(names, named.Name)
+		}
+	}
+	return 0, fmt.Errorf("%q is not a port from 1 to 65535, and no name of a port of Instance %s, which has: %s", port, instance.Name,
+		cmp.Or(strings.Join(names, ", "), "no named port"))
+}
+
 // parsePorts reads ports as kubectl does.
-func parsePorts(args []string) ([]forwarded, error) {
+func parsePorts(instance *v1alpha.Instance, args []string) ([]forwarded, error) {
 	var ports []forwarded
 	for _, arg := range args {
 		local, remote, both := strings.Cut(arg, ":")
 		if !both {
 			remote = local
 		}
-		remotePort, err := strconv.ParseUint(remote, 10, 16)
-		if err != nil || remotePort == 0 {
-			return nil, fmt.Errorf("%q: %q is not a port from 1 to 65535", arg, remote)
+		remotePort, err := portOf(instance, remote)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", arg, err)
 		}
 		localPort := uint64(0)
-		if local != "" {
+		if !both {
+			localPort = uint64(remotePort)
+		} else if local != "" {
 			if localPort, err = strconv.ParseUint(local, 10, 16); err != nil {
 				return nil, fmt.Errorf("%q: %q is not a port from 0 to 65535", arg, local)
 			}
 		}
-		ports = append(ports, forwarded{int32(localPort), int32(remotePort)})
+		ports = append(ports, forwarded{int32(localPort), remotePort})
 	}
 	return ports, nil
 }
 
 func (c *commands) portForward(ctx context.Context, name string, args []string, o *forwarding) error {
-	ports, err := parsePorts(args)
+	s, err := c.ConnectToProject(ctx)
 	if err != nil {
 		return err
 	}
-	s, err := c.ConnectToProject()
+	instance, err := instanceOf(ctx, s, name)
 	if err != nil {
 		return err
 	}
-	instance := &v1alpha.Instance{}
-	if err := s.Project.Client.Get(ctx, s.Key(name), instance); err != nil {
+	ports, err := parsePorts(instance, args)
+	if err != nil {
 		return err
 	}
 	spec := v1alpha.InstanceSessionSpec{
@@ -136,12 +159,16 @@ func (c *commands) listen(ctx context.Context, group *errgroup.Group, target *st
 	if _, err := fmt.Fprintf(c.Streams.Out, "Forwarding from %s -> %d\n", listener.Addr(), port); err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	_, local, _ := net.SplitHostPort(listener.Addr().String()) // it is an address with a port
 	context.AfterFunc(ctx, func() { _ = listener.Close() })
 	group.Go(func() error {
 		for {
 			connection, err := listener.Accept()
 			if err != nil {
 				return errors.Join(err, listener.Close())
+			}
+			if _, err := fmt.Fprintln(c.Streams.Out, "Handling connection for", local); err != nil {
+				return errors.Join(err, connection.Close(), listener.Close())
 			}
 			group.Go(func() error { return c.tunnel(ctx, target, connection, port) })
 		}

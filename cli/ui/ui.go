@@ -68,8 +68,8 @@ func Command(c *command.Command) *cobra.Command {
 // serve serves the page until ctx ends. namespace is the add-on's on the hub, for operators.
 func serve(ctx context.Context, c *command.Command, port int, namespace string) error {
 	if c.Operator && (c.Project == "") != (c.MiloKubeconfig == "") {
-		return errors.New("--project and --milo-kubeconfig belong together; without Milo, `kubectl compute ui` with the kubeconfig of the " +
-			"hub and --namespace=<project> shows a project")
+		return errors.New("--project and --milo-kubeconfig belong together; where projects are namespaces of the hub, `kubectl compute ui` " +
+			"with the kubeconfig of the hub and --namespace=<project> shows a project")
 	}
 	listener, err := listeners.Listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), pageBounds)
 	switch {

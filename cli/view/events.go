@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // Names of events in the kinds that a user may not read.
@@ -26,12 +28,20 @@ type Subjects struct {
 	uids map[types.UID]bool
 	// hubNamespaces holds the hub namespaces of the objects.
 	hubNamespaces []string
+	// sessions: Events of sessions are shown, too.
+	sessions bool
 }
 
 // NewSubjects returns the objects of a snapshot.
 func NewSubjects(snapshot *Snapshot) *Subjects {
 	s := &Subjects{uids: map[types.UID]bool{}}
 	s.See(snapshot)
+	return s
+}
+
+// WithSessions also selects the Events of sessions: of logs, commands and ports.
+func (s *Subjects) WithSessions(sessions bool) *Subjects {
+	s.sessions = sessions
 	return s
 }
 
@@ -65,7 +75,9 @@ func (s *Subjects) See(snapshot *Snapshot) {
 func (s *Subjects) HubNamespaces() []string { return s.hubNamespaces }
 
 // Have reports whether an event is about one of the objects.
-func (s *Subjects) Have(e *corev1.Event) bool { return s.uids[e.InvolvedObject.UID] }
+func (s *Subjects) Have(e *corev1.Event) bool {
+	return s.uids[e.InvolvedObject.UID] && (s.sessions || e.Reason != v1alpha.EventInstanceSession)
+}
 
 // Hide records in the last snapshot that the user may not read some of the events.
 func (s *Subjects) Hide(events string, refused error) { s.snapshot.Hidden[events] = refused }

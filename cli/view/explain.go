@@ -27,8 +27,12 @@ func (s *Snapshot) Summary() string {
 	if s.IsDeleting() {
 		return fmt.Sprintf("Workload %s is being deleted; %d of its Instances are left.", s.Name, len(s.Instances))
 	}
-	return fmt.Sprintf("Workload %s: %d of %d Instances are Ready.%s", s.Name, s.Ready(), max(s.Desired(), len(s.Instances)),
-		reached(s.Workload))
+	ready, desired := s.Ready(), max(s.Desired(), len(s.Instances))
+	if s.Workload != nil && s.Workload.Status.DesiredReplicas > 0 {
+		// The numbers of list, tree and kubectl get.
+		ready, desired = int(s.Workload.Status.ReadyReplicas), int(s.Workload.Status.DesiredReplicas)
+	}
+	return fmt.Sprintf("Workload %s: %d of %d Instances are Ready.%s%s", s.Name, ready, desired, s.Unsettled(), reached(s.Workload))
 }
 
 // Verdict is a reason and the step at which it stops ways.

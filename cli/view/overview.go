@@ -63,11 +63,42 @@ type CityOverview struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// ReadOverviews reads the Workloads that the options select, in the order in which they are shown.
+// Overviews is a list of Workloads.
+type Overviews struct {
+	Items []Overview `json:"items"`
+}
+
+// Names returns the names of the Workloads, as `kubectl get -o name` prints them.
+func (o *Overviews) Names() (names []string) {
+	for i := range o.Items {
+		names = append(names, "workload."+v1alpha.GroupVersion.Group+"/"+o.Items[i].Name)
+	}
+	return names
+}
+
+// ReadOverviews reads the Workloads that the options select, by namespace and name.
 func ReadOverviews(ctx context.Context, project client.Reader, now time.Time, options ...client.ListOption) ([]Overview, error) {
+	return Ordering(nil).ReadOverviews(ctx, project, now, options...)
+}
+
+// Ordering sorts Workloads that are ordered by namespace and name. It may be nil.
+type Ordering func([]v1alpha.Workload) error
+
+// ReadOverviews reads the Workloads that the options select, in the order in which they are shown.
+func (o Ordering) ReadOverviews(
+	ctx context.Context, project client.Reader, now time.Time, options ...client.ListOption,
+) ([]Overview, error) {
 	workloads, deployments, err := readSelected(ctx, project, options)
 	if err != nil {
 		return nil, err
+	}
+	slices.SortFunc(workloads, func(a, b v1alpha.Workload) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	if o != nil {
+		if err := o(workloads); err != nil {
+			return nil, err
+		}
 	}
 	byWorkload := map[types.UID][]v1alpha.WorkloadDeployment{}
 	for i := range deployments {
@@ -78,7 +109,6 @@ func ReadOverviews(ctx context.Context, project client.Reader, now time.Time, op
 	for i := range workloads {
 		result = append(result, OverviewOf(&workloads[i], byWorkload[workloads[i].UID], now))
 	}
-	slices.SortFunc(result, CompareOverviews)
 	return result, nil
 }
 
@@ -120,7 +150,7 @@ func OverviewOf(workload *v1alpha.Workload, all []v1alpha.WorkloadDeployment, no
 	o := Overview{
 		Namespace: workload.Namespace, Name: workload.Name, Created: workload.CreationTimestamp,
 		Ready: workload.Status.ReadyReplicas, Desired: workload.Status.DesiredReplicas,
-		Rollout: rolloutOf(workload), Reason: tree.Reason, Finding: tree.Finding, Images: imagesOf(workload),
+		Rollout: rolloutOf(workload), Reason: tree.Reason, Finding: tree.Finding, Images: ImagesOf(&workload.Spec.Template),
 		Addresses: addressesOf(workload.Status.Endpoints, true),
 	}
 	for _, city := range tree.Children {
@@ -162,9 +192,9 @@ func rolloutOf(workload *v1alpha.Workload) string {
 	return strings.TrimSpace(string(rollout.Phase) + " " + rollout.City)
 }
 
-// imagesOf returns the images of the containers of a Workload; none for a virtual machine.
-func imagesOf(workload *v1alpha.Workload) []string {
-	sandbox := workload.Spec.Template.Spec.Runtime.Sandbox
+// ImagesOf returns the images of the containers of a template; none for a virtual machine.
+func ImagesOf(template *v1alpha.InstanceTemplateSpec) []string {
+	sandbox := template.Spec.Runtime.Sandbox
 	if sandbox == nil {
 		return nil
 	}
@@ -173,9 +203,4 @@ func imagesOf(workload *v1alpha.Workload) []string {
 		images = append(images, sandbox.Containers[i].Image)
 	}
 	return images
-}
-
-// CompareOverviews orders overviews by namespace and name.
-func CompareOverviews(a, b Overview) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }

@@ -135,11 +135,13 @@ func (s *Snapshot) countUpdated(turns []CityTurn, target string) {
 			continue
 		}
 		for _, instance := range s.InstancesOf(&s.Deployments[at]) {
-			turns[i].Instances++
 			if instance.TemplateHash() == target {
 				turns[i].Updated++
 			}
 		}
+		// Additional Instances do not count, as in the messages of the hub.
+		turns[i].Instances = int(s.Deployments[at].Status.DesiredReplicas)
+		turns[i].Updated = min(turns[i].Updated, turns[i].Instances)
 	}
 }
 

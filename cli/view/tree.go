@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -49,8 +50,8 @@ type Node struct {
 	First     string `json:"first,omitempty"`
 	// Address of an Instance, or the addresses of a WorkloadDeployment that is exposed.
 	Address string `json:"address,omitempty"`
-	// Template of an Instance, while the Instances of the Workload have different ones: revision and number if it is the
-	// newest, else its hash.
+	// Template of an Instance, while the Instances of the Workload have different ones: revision and number, or that it is an
+	// earlier one.
 	Template string `json:"template,omitempty"`
 	// Data are the ConfigMaps and Secrets that an Instance was started with, if a change of data is a rollout.
 	Data []v1alpha.DataVersion `json:"data,omitempty"`
@@ -186,12 +187,16 @@ func (s *Snapshot) templateOf(instance *v1alpha.Instance) string {
 	if hash == "" || !s.mixed {
 		return ""
 	}
+	number := s.revisions[naming.Revision(s.Name, hash)]
 	if s.Workload != nil {
-		if r := s.Workload.Status.Rollout; r != nil && r.Revision > 0 && r.TemplateHash == hash {
-			return fmt.Sprintf("revision %d", r.Revision)
+		if r := s.Workload.Status.Rollout; r != nil && r.TemplateHash == hash {
+			number = r.Revision
 		}
 	}
-	return "template " + hash
+	if number == 0 {
+		return "earlier template"
+	}
+	return fmt.Sprintf("revision %d", number)
 }
 
 func address(instance *v1alpha.Instance) string {

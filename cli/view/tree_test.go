@@ -124,10 +124,10 @@ func TestTreeLines(t *testing.T) {
 			want: []string{
 				"Workload web          3/2 Ready",
 				"├─ DFW  web-main-dfw  2/1 Ready",
-				"│  ├─ web-main-dfw-0  Ready      Available     10.0.0.1  (template oldhash)",
+				"│  ├─ web-main-dfw-0  Ready      Available     10.0.0.1  (earlier template)",
 				"│  └─ web-main-dfw-1  not Ready  Provisioning  the image is pulled  (revision 2)  (restarts: 3)",
 				"└─ ORD  web-main-ord  1/1 Ready",
-				"   └─ web-main-ord-0  Ready      Available     (template oldhash)",
+				"   └─ web-main-ord-0  Ready      Available     (earlier template)",
 			},
 		},
 		"one template": {

@@ -41,6 +41,7 @@ var copies = map[string]string{
 	"files/roles/namespaces.yaml":         "hub/access/namespaces/role.yaml",
 	"files/roles/consumer.yaml":           "hub/access/consumers/consumer/role.yaml",
 	"files/roles/viewer.yaml":             "hub/access/consumers/viewer/role.yaml",
+	"files/roles/types.yaml":              "hub/access/consumers/types/role.yaml",
 	"files/roles/cell.yaml":               "cell/access/role.yaml",
 	"files/roles/cell-streams.yaml":       "cell/access/streams/role.yaml",
 	"files/roles/cell-sessions.yaml":      "cell/access/sessions/role.yaml",

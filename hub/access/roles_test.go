@@ -6,11 +6,13 @@ package access_test
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/yaml"
 )
@@ -21,7 +23,7 @@ var files = []string{
 	"webhooks/project/role.yaml",
 	"sessions/hub/role.yaml", "sessions/server/role.yaml", "sessions/streams/role.yaml", "sessions/project/role.yaml",
 	"../../cell/access/role.yaml",
-	"consumers/consumer/role.yaml", "consumers/viewer/role.yaml",
+	"consumers/consumer/role.yaml", "consumers/viewer/role.yaml", "consumers/types/role.yaml",
 }
 
 // ofData are the verbs on the ConfigMaps and Secrets of all namespaces, by role: the objects that templates name are
@@ -143,5 +145,44 @@ func checkRule(t *testing.T, file, namespace string, rule rbacv1.PolicyRule) {
 		if sensitive && !slices.Equal(rule.Verbs, []string{"create"}) && !slices.Equal(rule.ResourceNames, names) {
 			t.Errorf("%s: %s other than %s in %+v", file, resource, names, rule)
 		}
+	}
+}
+
+// TestConsumersListTheCategory: `kubectl get compute` answers 0 to a consumer, whose role and the one of types list every kind of the
+// category.
+func TestConsumersListTheCategory(t *testing.T) {
+	crds, err := filepath.Glob("../../api/crds/*.yaml")
+	if err != nil || len(crds) == 0 {
+		t.Fatalf("%d kinds, %v", len(crds), err)
+	}
+	for _, reader := range []string{"consumer", "viewer"} {
+		for _, file := range crds {
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			load(t, file, crd)
+			if !slices.Contains(crd.Spec.Names.Categories, "compute") {
+				continue
+			}
+			role := &rbacv1.ClusterRole{}
+			if load(t, "consumers/"+reader+"/role.yaml", role); crd.Spec.Scope == apiextensionsv1.ClusterScoped {
+				load(t, "consumers/types/role.yaml", role)
+			}
+			if !slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
+				return slices.Contains(rule.APIGroups, crd.Spec.Group) && slices.Contains(rule.Resources, crd.Spec.Names.Plural) &&
+					slices.Contains(rule.Verbs, "list")
+			}) {
+				t.Errorf("a %s may not list %s, which kubectl get compute lists", reader, crd.Spec.Names.Plural)
+			}
+		}
+	}
+}
+
+func load(t *testing.T, file string, object any) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err == nil {
+		err = yaml.Unmarshal(content, object)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
@@ -146,16 +147,24 @@ func (h *history) nameOf(hash string) string {
 	return naming.Revision(h.workload.Name, hash)
 }
 
-// store writes a template under a number.
+// maxCause is the largest cause of a change that a revision keeps.
+const maxCause = 1024
+
+// store writes a template under a number, and the cause of the change if the template is the Workload's.
 func (h *history) store(ctx context.Context, template *v1alpha.InstanceTemplateSpec, number int64) error {
 	hash, err := templates.Hash(template)
 	if err != nil {
 		return err
 	}
 	written, data := templates.WithoutSnapshots(template)
+	var annotations map[string]string
+	if cause := h.workload.Annotations[v1alpha.AnnotationChangeCause]; cause != "" && hash == h.written {
+		annotations = map[string]string{v1alpha.AnnotationChangeCause: reasons.Shorten(cause, maxCause)}
+	}
 	_, err = apply.Object(ctx, h.client, FieldManager, &v1alpha.WorkloadRevision{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: h.nameOf(hash), Namespace: h.workload.Namespace, OwnerReferences: []metav1.OwnerReference{h.workload.ControllerReference()},
+			Annotations: annotations,
+			Name:        h.nameOf(hash), Namespace: h.workload.Namespace, OwnerReferences: []metav1.OwnerReference{h.workload.ControllerReference()},
 			Labels: map[string]string{v1alpha.LabelWorkloadUID: string(h.workload.UID), v1alpha.LabelWorkloadName: h.workload.Name},
 		},
 		Spec: v1alpha.WorkloadRevisionSpec{Revision: number, Template: *written, Data: data},

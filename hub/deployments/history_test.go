@@ -71,6 +71,27 @@ func (f *fixture) revisions(t *testing.T) []int64 {
 	return numbers
 }
 
+// TestTheCauseOfAChange: a revision keeps the annotation that tells the cause of the change.
+func TestTheCauseOfAChange(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+		w.Annotations = map[string]string{v1alpha.AnnotationChangeCause: strings.Repeat("because ", 1000)}
+		w.Spec.Template = planes.Template("registry.example/app:cause")
+	})
+	c.settle(t)
+	var list v1alpha.WorkloadRevisionList
+	if err := f.Client.List(t.Context(), &list, client.InNamespace(f.Namespace.Name)); err != nil || len(list.Items) != 2 {
+		t.Fatalf("%d revisions, %v", len(list.Items), err)
+	}
+	for _, revision := range list.Items {
+		cause := revision.Annotations[v1alpha.AnnotationChangeCause]
+		if has := strings.HasPrefix(cause, "because because"); has != (revision.Spec.Revision == 2) || len(cause) > maxCause {
+			t.Errorf("revision %d has a cause of %d bytes", revision.Spec.Revision, len(cause))
+		}
+	}
+}
+
 func TestHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	f, c := rolledOut(t)

@@ -31,7 +31,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, errNoTurn) || errors.Is(err, errOften):
 		busy(w, err.Error()+", try again")
 	case errors.As(err, &ended):
-		s.finish(grant, ended, "")
+		s.finish(grant, ended, trace{})
 		http.Error(w, ended.message, http.StatusGone)
 	case err != nil:
 		// Only a client with the key gets this far.

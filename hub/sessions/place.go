@@ -61,6 +61,8 @@ type place struct {
 	cell, namespace, pod string
 	// container is the container of the session.
 	container string
+	// workload is the Workload of the Instance.
+	workload string
 }
 
 // isAt reports whether two places are of the same Pod in the same cell.
@@ -127,7 +129,7 @@ func (p *places) onHub(ctx context.Context, grant *Grant, hubNamespace string) (
 	if cell == "" {
 		return place{}, instanceGone("Instance %s is not assigned to a cell", instance)
 	}
-	found := place{cell: cell, namespace: hubNamespace, pod: instance}
+	found := place{cell: cell, namespace: hubNamespace, pod: instance, workload: stored.Spec.WorkloadRef.Name}
 	// The hub's copy has the template that the cell gets. An Instance in the project may be written by others while
 	// admission is bypassed.
 	if found.container, err = containerOf(&stored.Spec.Template.Spec, &grant.Spec); err != nil {

@@ -191,8 +191,8 @@ func (s *Server) account(ctx context.Context, c *stream, began time.Time) {
 		"user", c.grant.User.Username, "instance", spec.InstanceRef.Name, "container", spec.ContainerName, "type", spec.Type, "port", c.port,
 		"cell", c.at.cell, "reason", end.reason, "status", c.status.Load(), "duration", took.String(), "bytesToClient", sent,
 		"bytesFromClient", received)
-	s.finish(c.grant, end, fmt.Sprintf("user %q ended a session of type %s after %s: %d bytes to the user, %d bytes from the user (%s)",
-		c.grant.User.Username, spec.Type, took, sent, received, end.reason))
+	s.finish(c.grant, end, traceOf(c, s.options.Clock.Now(), fmt.Sprintf("after %s: %d bytes to the user, %d bytes from the user (%s)",
+		took, sent, received, end.reason)))
 }
 
 // end returns the lasting end of a stream.

@@ -5,6 +5,7 @@ package sessions
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync"
@@ -44,12 +45,36 @@ type task struct {
 	shown *note
 }
 
-// note is the last known state of a session, and the text of its Event.
+// note is the last known state of a session, and its Event.
 type note struct {
 	condition metav1.Condition
 	exitCode  *int32
-	event     string
+	event     trace
 	tries     int
+}
+
+// trace is the Event of the command that a session belongs to.
+type trace struct{ name, message string }
+
+// logsWithin is how long the sessions of a user for the logs of one Workload belong to one command.
+const logsWithin = time.Minute
+
+// traceOf returns the Event of a session. A command that reads logs has a session for each container, and others to continue them: the
+// sessions that end in the same minute have one Event, whichever replicas they end on. Each has a line in a log.
+func traceOf(c *stream, now time.Time, end string) trace {
+	grant := c.grant
+	if grant.Spec.Type != v1alpha.SessionLogs || c.at.workload == "" {
+		return trace{
+			name:    "session." + string(grant.UID),
+			message: fmt.Sprintf("user %q ended a session of type %s %s", grant.User.Username, grant.Spec.Type, end),
+		}
+	}
+	key := fmt.Sprintf("%s/%s/%s/%d", grant.User.Username, grant.Namespace, c.at.workload, now.Truncate(logsWithin).Unix())
+	return trace{
+		name: fmt.Sprintf("session.logs.%x", sha256.Sum256([]byte(key))),
+		message: fmt.Sprintf("user %q read logs of Workload %s; the first session, of type %s for Instance %s, ended %s",
+			grant.User.Username, c.at.workload, grant.Spec.Type, grant.Spec.InstanceRef.Name, end),
+	}
 }
 
 // tasks are the tasks of a replica. They are safe for concurrent use.
@@ -58,7 +83,7 @@ type tasks struct {
 	ofUID map[types.UID]*task
 	// known are the grants that exist, without what only streams need.
 	known map[types.UID]*Grant
-	// paces limit the changes of each session, and recorded are the sessions that have an Event.
+	// paces limit the changes of each session, and recorded are the sessions and the Events that are written.
 	paces, recorded *lru.Cache
 	// hurry: the replica ends, and writes each change once and at once.
 	hurry bool
@@ -162,9 +187,9 @@ func (s *Server) connected(grant *Grant) {
 	}})
 }
 
-// finish shows the lasting end of a session, with the text of its Event. One for ports does not end with one of its
+// finish shows the lasting end of a session, with its Event. One for ports does not end with one of its
 // connections.
-func (s *Server) finish(grant *Grant, ended *ending, event string) {
+func (s *Server) finish(grant *Grant, ended *ending, event trace) {
 	shown := &note{exitCode: ended.exitCode, event: event, condition: metav1.Condition{
 		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason,
 		Message: reasons.Shorten(ended.message, v1alpha.MaxMessage),
@@ -191,7 +216,7 @@ func (s *Server) note(grant *Grant, shown *note) {
 		if shown.exitCode == nil {
 			shown.exitCode = before.exitCode
 		}
-		if shown.event == "" {
+		if shown.event.name == "" {
 			shown.event = before.event
 		}
 	})
@@ -226,7 +251,7 @@ func (s *Server) hurry() {
 // show writes a state into the project. A session that the project does not have shows nothing.
 func (s *Server) show(ctx context.Context, grant *Grant, shown *note) error {
 	err := s.showCondition(ctx, grant, shown)
-	if shown.event != "" {
+	if shown.event.name != "" {
 		err = errors.Join(err, s.record(ctx, grant, shown.event))
 	}
 	return err
@@ -267,8 +292,10 @@ func mayBeUsedAgain(reason string) bool {
 
 // record writes the Event of a session, about its Instance, in the project: a session is deleted soon. Of several
 // streams of a session only the first one has an Event; each has a line in the log.
-func (s *Server) record(ctx context.Context, grant *Grant, message string) error {
-	if _, found := s.tasks.recorded.Get(grant.UID); found {
+func (s *Server) record(ctx context.Context, grant *Grant, event trace) error {
+	_, found := s.tasks.recorded.Get(grant.UID)
+	shared := string(grant.ProjectUID) + "/" + event.name
+	if _, written := s.tasks.recorded.Get(shared); found || written {
 		return nil
 	}
 	project, err := s.options.Projects.Client(ctx, grant.Project, grant.ProjectUID)
@@ -278,12 +305,12 @@ func (s *Server) record(ctx context.Context, grant *Grant, message string) error
 	if err == nil {
 		now := metav1.NewTime(s.options.Clock.Now())
 		err = client.IgnoreAlreadyExists(project.Create(ctx, &corev1.Event{
-			ObjectMeta: metav1.ObjectMeta{Namespace: grant.Namespace, Name: "session." + string(grant.UID)},
+			ObjectMeta: metav1.ObjectMeta{Namespace: grant.Namespace, Name: event.name},
 			InvolvedObject: corev1.ObjectReference{
 				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstance, Namespace: grant.Namespace,
 				Name: grant.Spec.InstanceRef.Name, UID: grant.Spec.InstanceRef.UID,
 			},
-			Type: corev1.EventTypeNormal, Reason: eventReason, Message: reasons.Shorten(message, maxEventMessage),
+			Type: corev1.EventTypeNormal, Reason: v1alpha.EventInstanceSession, Message: reasons.Shorten(event.message, maxEventMessage),
 			Source: corev1.EventSource{Component: "karmada-compute"}, FirstTimestamp: now, LastTimestamp: now, Count: 1,
 		}))
 	}
@@ -291,11 +318,9 @@ func (s *Server) record(ctx context.Context, grant *Grant, message string) error
 		return fmt.Errorf("record session %s as an Event: %w", grant.Name, err)
 	}
 	s.tasks.recorded.Add(grant.UID, nil)
+	s.tasks.recorded.Add(shared, nil)
 	return nil
 }
 
-const (
-	eventReason = "InstanceSession"
-	// maxEventMessage is the largest message that API servers accept.
-	maxEventMessage = 1024
-)
+// maxEventMessage is the largest message that API servers accept.
+const maxEventMessage = 1024

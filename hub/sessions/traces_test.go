@@ -9,12 +9,17 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr/funcr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // TestTraces verifies what a session with two streams leaves: a line in the log for each stream, metrics of both, and
@@ -88,7 +93,7 @@ func (f *fixture) checkOneEvent(t *testing.T) {
 	if err := f.Client.List(t.Context(), &events, client.InNamespace(f.Namespace.Name)); err != nil {
 		t.Fatal(err)
 	}
-	if len(events.Items) != 1 || events.Items[0].Reason != eventReason || strings.Contains(events.Items[0].Message, "content") {
+	if len(events.Items) != 1 || events.Items[0].Reason != v1alpha.EventInstanceSession || strings.Contains(events.Items[0].Message, "content") {
 		t.Errorf("Events are %+v", events.Items)
 	}
 }
@@ -115,5 +120,35 @@ func TestStreamsOfAReplica(t *testing.T) {
 		if response := f.get(t, f.addressOf(second), key); response.StatusCode == http.StatusOK {
 			return
 		}
+	}
+}
+
+// TestOneEventForACommand: the sessions of a command that reads logs have one Event. What another user does, and what is done with
+// another Workload, later, or by a session of another type, has one of its own.
+func TestOneEventForACommand(t *testing.T) {
+	at := time.Date(2026, 5, 1, 12, 0, 10, 0, time.UTC)
+	session := func(uid types.UID, user, workload string, kind v1alpha.SessionType) *stream {
+		return &stream{at: place{workload: workload}, grant: &Grant{
+			UID: uid, Namespace: "default", User: authenticationv1.UserInfo{Username: user},
+			Spec: v1alpha.InstanceSessionSpec{Type: kind, InstanceRef: v1alpha.SessionInstanceReference{Name: workload + "-main-dfw-0"}},
+		}}
+	}
+	first := traceOf(session("1", "ann", "web", v1alpha.SessionLogs), at, "after 1s")
+	if want := `user "ann" read logs of Workload web; the first session, of type Logs for Instance web-main-dfw-0, ended after 1s`; first.message != want {
+		t.Errorf("the message is %q, want %q", first.message, want)
+	}
+	if second := traceOf(session("2", "ann", "web", v1alpha.SessionLogs), at.Add(30*time.Second), ""); second.name != first.name {
+		t.Errorf("two sessions of a command have the Events %s and %s", first.name, second.name)
+	}
+	names := map[string]bool{first.name: true}
+	for _, other := range []trace{
+		traceOf(session("3", "bob", "web", v1alpha.SessionLogs), at, ""), traceOf(session("4", "ann", "shop", v1alpha.SessionLogs), at, ""),
+		traceOf(session("5", "ann", "web", v1alpha.SessionLogs), at.Add(time.Hour), ""),
+		traceOf(session("6", "ann", "web", v1alpha.SessionExec), at, ""), traceOf(session("7", "ann", "web", v1alpha.SessionExec), at, ""),
+	} {
+		if names[other.name] {
+			t.Errorf("another command has the same Event: %q", other.message)
+		}
+		names[other.name] = true
 	}
 }

@@ -166,10 +166,10 @@ func (c *facts) stable() string {
 // held keeps the target from the Instances of a city that do not have it yet.
 func (c *facts) held() Step { return Step{Held: true, Index: MaxIndex, Surge: c.Surge} }
 
-// progress describes the progress of a city whose Instances all get the target.
-func (c *facts) progress() string {
+// progress describes the progress of a city, of whose Instances with the target so many are unavailable.
+func (c *facts) progress(unavailable int) string {
 	return fmt.Sprintf("%d of %d Instances have the new template, %d are not Available",
-		min(len(c.Instances)-len(c.outdated), c.Desired), c.Desired, c.unavailable)
+		min(len(c.Instances)-len(c.outdated), c.Desired), c.Desired, unavailable)
 }
 
 // behind is how many Available Instances are still to be replaced by the template of the deployment.

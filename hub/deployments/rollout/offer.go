@@ -25,7 +25,7 @@ func (p *planner) advance(c *facts) {
 	case p.takesBack(c) || c.isStuck():
 		p.takeBack(c)
 	case c.pending > 0:
-		p.wait(c, NotAvailable, fmt.Sprintf("%d of its Instances with the new template are not Available", c.pending))
+		p.wait(c, NotAvailable, c.progress(c.pending))
 	case c.awaitsSurge():
 		p.wait(c, AwaitsAdditional, "waits for an additional Instance")
 	case len(c.outdated) == 0 && c.Missing == 0 && len(c.Instances) > 0 && !p.holdsGrowth(c, 0):

@@ -265,7 +265,7 @@ func (p *planner) finish() {
 	}
 	for i := range p.cities {
 		if c := &p.cities[i]; c.stage == released && !p.stepped(c) {
-			p.wait(c, Replacing, c.progress())
+			p.wait(c, Replacing, c.progress(c.unavailable))
 		}
 	}
 	if len(p.steps.Take) == 0 && p.count(complete) == len(p.cities) {
@@ -297,7 +297,7 @@ func (p *planner) fillTurns() {
 		case c.stage == complete:
 			*turn = Turn{Done, "all of its Instances have the new template and are Available"}
 		case c.stage == released:
-			*turn = Turn{Replacing, c.progress()}
+			*turn = Turn{Replacing, c.progress(c.unavailable)}
 		case p.Paused:
 			*turn = Turn{RolloutPaused, p.steps.Message}
 		case p.pausing():
