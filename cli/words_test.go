@@ -134,13 +134,13 @@ func TestSetEnvAndResources(t *testing.T) {
 	if got := container().Env; len(got) != 1 || got[0] != (corev1.EnvVar{Name: "A", Value: "2"}) {
 		t.Errorf("the environment is %v", got)
 	}
-	f.want(f.kubectl(f.Config(), "set", "env", "web", "--list"), 0, "# Workload web, container web", "A=2")
 	f.want(f.kubectl(f.Config(), "set", "env", "web", "A=1", "A-"), 1, "can not both modify and remove")
 	f.want(f.kubectl(f.Config(), "set", "env", "web", "A=1", "-c", "db"), 1, `has no container "db"; it has web`)
 	f.want(f.kubectl(f.Config(), "set", "env", "web"), 1, "KEY=VALUE")
 	f.want(f.kubectl(f.Config(), "set", "env", "web", "A"), 1, "unknown environment variable")
 
-	f.want(f.kubectl(f.Config(), "set", "resources", "web", "--limits=cpu=500m,memory=128Mi", "--requests=cpu=100m"), 0, "resource requirements updated")
+	f.want(f.kubectl(f.Config(), "set", "resources", "web", "--limits=cpu=500m,memory=128Mi", "--requests=cpu=100m"), 0,
+		"resource requirements updated")
 	f.want(f.kubectl(f.Config(), "set", "resources", "web", "--limits=cpu=1", "--dry-run=server", "--diff"), 0, "cpu: \"1\"")
 	f.want(f.kubectl(f.Config(), "set", "resources", "web", "--limits=memory=256Mi"), 0)
 	resources := container().Resources
@@ -247,7 +247,8 @@ func TestSessionsOfAWorkload(t *testing.T) {
 	f.want(f.kubectl(f.Config(), "logs", "-l", "app=none"), 1, "no Instance in namespace "+f.Namespace.Name+" has the labels app=none")
 	f.want(f.kubectl(f.Config(), "logs", "-l", "app in"), 1, "--selector")
 	f.want(f.kubectl(f.Config(), "logs"), 1, "--selector")
-	f.want(f.kubectl(f.Config(), "port-forward", "web", "18080:https"), 1, `"18080:https": "https" is not a port from 1 to 65535`, "which has: http")
+	f.want(f.kubectl(f.Config(), "port-forward", "web", "18080:https"), 1,
+		`"18080:https": "https" is not a port from 1 to 65535`, "which has: http")
 }
 
 // TestExplainOfARollout: explain says how far a rollout is, and ends with 2 until the Workload is Ready with its newest template.
@@ -272,7 +273,9 @@ func TestExplainOfARollout(t *testing.T) {
 	}{
 		{"settled", settled, 0, v1alpha.RolloutComplete, false, 0, []string{all + "\n"}},
 		{"not seen", settled, 1, v1alpha.RolloutComplete, false, exitNotReady, []string{all + " The add-on has not seen the last change"}},
-		{"progresses", open, 0, v1alpha.RolloutProgressing, false, exitNotReady, []string{all + " The rollout of revision 2 progresses: " + count + ": DFW waits."}},
+		{"progresses", open, 0, v1alpha.RolloutProgressing, false, exitNotReady, []string{
+			all + " The rollout of revision 2 progresses: " + count + ": DFW waits.",
+		}},
 		{"paused by plan", open, 0, v1alpha.RolloutPaused, false, exitNotReady, []string{"is paused by spec.rollout.pauseAfter: " + count}},
 		{"paused by a user", open, 0, v1alpha.RolloutPaused, true, exitNotReady, []string{"is paused by kubectl-compute, ", count}},
 		{"failed", open, 0, v1alpha.RolloutFailed, false, exitNotReady, []string{"has stopped: it has failed: " + count}},

@@ -42,7 +42,8 @@ type pastTemplate struct {
 func (c *commands) rolloutHistoryCommand() *cobra.Command {
 	var out *command.Output
 	var shown int64
-	cmd := c.ofWorkload("history", "List the templates that a Workload has had, when, and what changed", func(ctx context.Context, name string) error {
+	const short = "List the templates that a Workload has had, when, and what changed"
+	cmd := c.ofWorkload("history", short, func(ctx context.Context, name string) error {
 		if err := out.Check(); err != nil {
 			return err
 		}

@@ -110,27 +110,21 @@ func (c *commands) setContainers(ctx context.Context, workload, container, done 
 }
 
 func (c *commands) setEnvCommand() *cobra.Command {
-	var list bool
 	var container string
 	cmd := &cobra.Command{
-		Use:   "env WORKLOAD (KEY=VALUE... KEY-... | --list)",
+		Use:   "env WORKLOAD (KEY=VALUE | KEY-)...",
 		Short: "Change environment variables of containers, which rolls out",
 		Long:  "Set environment variables of containers, and with KEY- remove them. - reads KEY=VALUE lines from the standard input.",
 		Example: c.Examples(`
-  %s set env web LOG_LEVEL=debug CACHE-
-  # The variables of all containers
-  %s set env web --list`),
+  %s set env web LOG_LEVEL=debug CACHE-`),
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || len(args) == 1 && !list {
-				return errors.New("name a Workload, and KEY=VALUE for each variable to set, KEY- for each one to remove, or --list")
+			if len(args) < 2 {
+				return errors.New("name a Workload, and KEY=VALUE for each variable to set, or KEY- for each one to remove")
 			}
 			return nil
 		},
 		ValidArgsFunction: c.CompleteWorkloads(),
 		RunE: c.Run(func(ctx context.Context, args []string) error {
-			if list {
-				return c.listEnv(ctx, command.Bare(args[0]), container)
-			}
 			variables, removed, _, err := env.ParseEnv(args[1:], c.Streams.In)
 			if err != nil {
 				return err
@@ -150,31 +144,7 @@ func (c *commands) setEnvCommand() *cobra.Command {
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&list, "list", false, "List the variables, and change nothing.")
 	return c.inContainers(&container, cmd)
-}
-
-// listEnv prints the variables of containers as kubectl does.
-func (c *commands) listEnv(ctx context.Context, name, container string) error {
-	_, workload, err := c.withProject(ctx, name)
-	if err != nil {
-		return err
-	}
-	containers, err := containersOf(workload, container)
-	for _, listed := range containers {
-		lines := []string{fmt.Sprintf("# Workload %s, container %s", name, listed.Name)}
-		for _, variable := range listed.Env {
-			line := variable.Name + "=" + variable.Value
-			if variable.ValueFrom != nil {
-				line = fmt.Sprintf("# %s from %s", variable.Name, env.GetEnvVarRefString(variable.ValueFrom))
-			}
-			lines = append(lines, line)
-		}
-		if _, err := fmt.Fprintln(c.Streams.Out, strings.Join(lines, "\n")); err != nil {
-			return err
-		}
-	}
-	return err
 }
 
 func (c *commands) setResourcesCommand() *cobra.Command {

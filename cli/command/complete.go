@@ -181,7 +181,8 @@ func Revisions(ctx context.Context, s *Session, args []string) (numbers []string
 	}
 	revisions, _ := view.ReadRevisions(ctx, s.Project.Client, workload) // what cannot be read is not completed
 	for i := range revisions {
-		numbers = append(numbers, fmt.Sprintf("%d\t%s", revisions[i].Spec.Revision, strings.Join(view.ImagesOf(&revisions[i].Spec.Template), ",")))
+		images := strings.Join(view.ImagesOf(&revisions[i].Spec.Template), ",")
+		numbers = append(numbers, fmt.Sprintf("%d\t%s", revisions[i].Spec.Revision, images))
 	}
 	return numbers
 }

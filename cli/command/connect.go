@@ -109,7 +109,8 @@ func (c *Command) ConnectToProject(ctx context.Context) (*Session, error) {
 		return nil, fmt.Errorf("find out whether project %s is a namespace of the hub: %w", c.Project, err)
 	case project.Labels[v1alpha.LabelNamespaceProject] == "":
 		return nil, fmt.Errorf("this command needs the project itself, and no namespace %s of the hub has label %s: "+
-			"name the right project with --project, or the kubeconfig that leads to it with --milo-kubeconfig", c.Project, v1alpha.LabelNamespaceProject)
+			"name the right project with --project, or the kubeconfig that leads to it with --milo-kubeconfig", c.Project,
+			v1alpha.LabelNamespaceProject)
 	}
 	s.Project, s.Namespace = s.Hub, c.Project
 	return s, nil

@@ -127,7 +127,7 @@ func TestStreamsOfAReplica(t *testing.T) {
 // another Workload, later, or by a session of another type, has one of its own.
 func TestOneEventForACommand(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 10, 0, time.UTC)
-	session := func(uid types.UID, user, workload string, kind v1alpha.SessionType) *stream {
+	session := func(uid types.UID, user, workload string, kind v1alpha.InstanceSessionType) *stream {
 		return &stream{at: place{workload: workload}, grant: &Grant{
 			UID: uid, Namespace: "default", User: authenticationv1.UserInfo{Username: user},
 			Spec: v1alpha.InstanceSessionSpec{Type: kind, InstanceRef: v1alpha.SessionInstanceReference{Name: workload + "-main-dfw-0"}},
