@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-// TestPodsThatDoNotStart: enable ends with what Kubernetes says of the Pods.
+// TestPodsThatDoNotStart: enable ends with the reason that Kubernetes has for Pods that do not start.
 func TestPodsThatDoNotStart(t *testing.T) {
 	waiting := func(reason, message string, last *corev1.ContainerStateTerminated) corev1.PodStatus {
 		return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{

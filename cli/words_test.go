@@ -251,7 +251,7 @@ func TestSessionsOfAWorkload(t *testing.T) {
 		`"18080:https": "https" is not a port from 1 to 65535`, "which has: http")
 }
 
-// TestExplainOfARollout: explain says how far a rollout is, and ends with 2 until the Workload is Ready with its newest template.
+// TestExplainOfARollout: explain tells the progress of a rollout, and ends with 2 until the Workload is Ready with its newest template.
 func TestExplainOfARollout(t *testing.T) {
 	f := newFixture(t)
 	w := f.workload(placement("texas", 1, "DFW"))

@@ -123,8 +123,8 @@ func TestStreamsOfAReplica(t *testing.T) {
 	}
 }
 
-// TestOneEventForACommand: the sessions of a command that reads logs have one Event. What another user does, and what is done with
-// another Workload, later, or by a session of another type, has one of its own.
+// TestOneEventForACommand: the sessions of a command that reads logs have one Event. Another user, another Workload, a later command and
+// a session of another type have an Event of their own.
 func TestOneEventForACommand(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 10, 0, time.UTC)
 	session := func(uid types.UID, user, workload string, kind v1alpha.InstanceSessionType) *stream {
