@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -31,7 +32,30 @@ func newLost(t *testing.T) *lost {
 	f.create(&clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{
 		Name: l.cell, Labels: map[string]string{v1alpha.LabelTopologyCity: "dfw"},
 	}})
+	t.Cleanup(l.leave)
 	return l
+}
+
+// leave removes what other tests would find: the cell, and the projects, whose namespaces no controller empties here.
+func (l *lost) leave() {
+	ctx := context.WithoutCancel(l.Context())
+	if err := l.Client.Delete(ctx, &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: l.cell}}); err != nil {
+		l.Error(err)
+	}
+	projects := &corev1.NamespaceList{}
+	if err := l.Client.List(ctx, projects, client.HasLabels{v1alpha.LabelNamespaceProject}); err != nil {
+		l.Error(err)
+	}
+	for i := range projects.Items {
+		project := &projects.Items[i]
+		if !strings.HasSuffix(project.Name, "-"+l.Namespace.Name) {
+			continue
+		}
+		delete(project.Labels, v1alpha.LabelNamespaceProject)
+		if err := l.Client.Update(ctx, project); err != nil {
+			l.Error(err)
+		}
+	}
 }
 
 // project returns a name that no other test has.

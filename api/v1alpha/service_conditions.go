@@ -69,7 +69,7 @@ const (
 	// do not answer the hub any more. The message has the city.
 	ReasonAddressUnreachable = "AddressUnreachable"
 	// ReasonRecordMissing says that external-dns has not read the DNSEndpoint of a name for minutes, so that the DNS records may lack
-	// cities, or have some that do not serve; or that the operator's resolver has answered for the name without any of its addresses for
+	// cities, or have some that do not serve; or the operator's resolver has answered for the name without any of its addresses for
 	// minutes. The message has the time.
 	ReasonRecordMissing = "RecordMissing"
 )
