@@ -98,7 +98,7 @@ func (c *commands) addOperatorFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(c.Flags.Namespace, "namespace", "n", *c.Flags.Namespace, "The namespace in the project.")
 	flags.StringVar(&c.Project, "project", "", "The name of the project; where projects are namespaces of the hub, of the namespace.")
 	flags.StringVar(&c.MiloKubeconfig, "milo-kubeconfig", "",
-		"Path to a kubeconfig of Milo's root, for access to a project that is not a namespace of the hub.")
+		"Path to a kubeconfig of Milo's root, for access to the project. No effect without Milo.")
 }
 
 // CleanErrors makes util.CheckErr print errors as the commands print all other text: parts of a message come from

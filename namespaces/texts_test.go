@@ -24,6 +24,8 @@ var speaking = []string{
 
 // atMilo are the files whose texts no user sees without Milo, with the reason.
 var atMilo = map[string]string{
+	"cli/command/server.go":               "the kubeconfig is of Milo",
+	"cli/view/earlier.go":                 "the deployment is of a project of Milo",
 	"cmd/karmada-compute/certificates.go": "the webhooks are registered on the hub alone",
 	"cmd/karmada-compute/sessions.go":     "the transport is to Milo",
 	"hub/quota/":                          "--quota is refused",
@@ -42,7 +44,7 @@ var atMilo = map[string]string{
 // names is a text that names Milo, and both one that speaks of both kinds of projects, or of the flag of Milo.
 var (
 	names = regexp.MustCompile(`\bMilo\b`)
-	both  = regexp.MustCompile(`without Milo|--projects=|--milo-kubeconfig|--quota`)
+	both  = regexp.MustCompile(`(?i:without Milo)|--projects=|--milo-kubeconfig|--quota`)
 )
 
 // TestTextsNameNoMilo: without Milo no text tells a user of Milo, unless it also names the mode without Milo.
