@@ -32,7 +32,9 @@ func TestPodsThatDoNotStart(t *testing.T) {
 		conditions []appsv1.DeploymentCondition
 		want       string
 	}{
-		"no image": {waiting("ImagePullBackOff", "Back-off pulling image \"r/karmada-compute:0\"", nil), nil, "ImagePullBackOff: Back-off pulling image"},
+		"no image": {
+			waiting("ImagePullBackOff", "Back-off pulling image \"r/karmada-compute:0\"", nil), nil, "ImagePullBackOff: Back-off pulling image",
+		},
 		"a crash": {
 			waiting("CrashLoopBackOff", "back-off 10s", &corev1.ContainerStateTerminated{ExitCode: 2, Reason: "Error"}), nil,
 			"CrashLoopBackOff: back-off 10s (exit code 2, Error)",

@@ -205,7 +205,10 @@ func TestCompletionOfValues(t *testing.T) {
 		f.want(f.kubectl(f.Config(), append([]string{"__complete"}, line...)...), 0, "DFW\n:4")
 	}
 	for _, line := range [][]string{
-		{"logs", "web", "-c", ""}, {"exec", "web-texas-dfw-0", "-c", ""}, {"attach", "web", "-c", ""}, {"set", "env", "web", "-c", ""},
+		{"logs", "web", "-c", ""},
+		{"exec", "web-texas-dfw-0", "-c", ""},
+		{"attach", "web", "-c", ""},
+		{"set", "env", "web", "-c", ""},
 		{"set", "resources", "web", "-c", ""},
 	} {
 		f.want(f.kubectl(f.Config(), append([]string{"__complete"}, line...)...), 0, "web\n:4")

@@ -93,15 +93,15 @@ func parsePorts(instance *v1alpha.Instance, args []string) ([]forwarded, error) 
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", arg, err)
 		}
-		localPort := uint64(0)
-		if !both {
-			localPort = uint64(remotePort)
-		} else if local != "" {
-			if localPort, err = strconv.ParseUint(local, 10, 16); err != nil {
+		localPort := remotePort
+		if both {
+			asked, err := strconv.ParseUint(cmp.Or(local, "0"), 10, 16)
+			if err != nil {
 				return nil, fmt.Errorf("%q: %q is not a port from 0 to 65535", arg, local)
 			}
+			localPort = int32(asked)
 		}
-		ports = append(ports, forwarded{int32(localPort), remotePort})
+		ports = append(ports, forwarded{localPort, remotePort})
 	}
 	return ports, nil
 }

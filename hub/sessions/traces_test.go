@@ -93,7 +93,8 @@ func (f *fixture) checkOneEvent(t *testing.T) {
 	if err := f.Client.List(t.Context(), &events, client.InNamespace(f.Namespace.Name)); err != nil {
 		t.Fatal(err)
 	}
-	if len(events.Items) != 1 || events.Items[0].Reason != v1alpha.EventInstanceSession || strings.Contains(events.Items[0].Message, "content") {
+	if len(events.Items) != 1 || events.Items[0].Reason != v1alpha.EventInstanceSession ||
+		strings.Contains(events.Items[0].Message, "content") {
 		t.Errorf("Events are %+v", events.Items)
 	}
 }
