@@ -39,6 +39,16 @@ Feature: A hub that is lost without a backup
     And pod "${hubNamespace}/web-main-dfw-0" in cell "dfw" exists
     And pod "${hubNamespace}/web-main-ord-1" in cell "ord" exists
     When the hub loses its storage, and an operator installs Karmada and the add-on again
+    # The marks of projects in use are lost, too. A change of the types lets the replicas visit all projects.
+    And an operator creates on the hub
+      """
+      apiVersion: compute.datumapis.com/v1alpha
+      kind: InstanceType
+      metadata: {name: ${namespace}}
+      spec:
+        displayName: of this scenario
+        resources: {cpu: 300m, memory: 64Mi}
+      """
     Then workloaddeployment "${hubNamespace}/web-main-dfw" on the hub exists
     And Workload "web" becomes available with 4 ready Instances
     And pod "${hubNamespace}/web-main-dfw-0" in cell "dfw" was not replaced
