@@ -36,11 +36,20 @@ func newLost(t *testing.T) *lost {
 	return l
 }
 
-// leave removes what other tests would find: the cell, and the projects, whose namespaces no controller empties here.
+// leave removes what other tests would find: the cell, what it runs, and the projects, whose namespaces no controller empties here.
 func (l *lost) leave() {
 	ctx := context.WithoutCancel(l.Context())
 	if err := l.Client.Delete(ctx, &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: l.cell}}); err != nil {
 		l.Error(err)
+	}
+	deployments := &v1alpha.WorkloadDeploymentList{}
+	if err := l.Client.List(ctx, deployments, client.MatchingLabels{v1alpha.LabelHub: l.hub}); err != nil {
+		l.Error(err)
+	}
+	for i := range deployments.Items {
+		if err := l.Client.Delete(ctx, &deployments.Items[i]); err != nil {
+			l.Error(err)
+		}
 	}
 	projects := &corev1.NamespaceList{}
 	if err := l.Client.List(ctx, projects, client.HasLabels{v1alpha.LabelNamespaceProject}); err != nil {
