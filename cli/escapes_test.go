@@ -68,8 +68,9 @@ func TestEscapes(t *testing.T) {
 		"convert":        {{"-f", manifest, "--city=DFW"}},
 		"rollout status": {{"web", "--watch=false"}}, "rollout history": {{"web"}, {"web", "--revision=1"}}, "rollout undo": {{"web"}},
 		"rollout restart": {{"web"}}, "rollout plan": {{"web"}, {"web", "-o", "json"}},
-		"set image": {{"web", "web=nginx:2"}, {"web", "db=nginx:2"}},
-		"set env":   {{"web", "A=1"}}, "set resources": {{"web", "--limits=cpu=1"}},
+		"set image":     {{"web", "web=nginx:2"}, {"web", "db=nginx:2"}},
+		"set env":       {{"web", "A=1"}, {"web", "A=1", "-c", "db"}},
+		"set resources": {{"web", "--limits=cpu=1"}, {"web", "--limits=cpu=2", "--diff"}},
 		"rollout pause": {{"web"}}, "rollout resume": {{"web"}}, "status": {{"--system-namespace", f.Namespace.Name}},
 		"version": {{}},
 	}
