@@ -52,7 +52,8 @@ func Start(t *testing.T, records string) *Zone {
 	}
 	ready := testenv.FreeAddress(t)
 	config := filepath.Join(t.TempDir(), "Corefile")
-	content := fmt.Sprintf("example.com:%s {\n  bind %s\n  ready %s\n  errors\n  file %s {\n    reload 1s\n  }\n}\n", port, host, ready, z.file)
+	content := fmt.Sprintf("example.com:%s {\n  bind %s\n  ready %s\n  errors\n  file %s {\n    reload 1s\n  }\n}\n",
+		port, host, ready, z.file)
 	if err := os.WriteFile(config, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
