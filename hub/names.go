@@ -27,7 +27,7 @@ func (t Target) newProber() (*probe.Prober, error) {
 	return prober, t.Manager.GetLocalManager().Add(prober)
 }
 
-// newRecords returns the DNSEndpoints of the hub, with their metrics.
+// newRecords returns the DNSEndpoints of the hub, with their metric.
 func (t Target) newRecords() *names.Records {
 	local := t.Manager.GetLocalManager()
 	records := &names.Records{
@@ -35,13 +35,9 @@ func (t Target) newRecords() *names.Records {
 	}
 	metrics.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_names_unread_records",
-		Help: "DNSEndpoints that external-dns has not read for longer than three minutes. Each replica counts all.",
+		Help: "DNSEndpoints that external-dns has not read for longer than three minutes, or without whose addresses the DNS server of " +
+			"--names-resolver has answered for minutes. Each replica counts all.",
 	}, func() float64 { return float64(records.Unread()) }))
-	metrics.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "karmada_compute_names_missing_records",
-		Help: "DNSEndpoints for whose names the DNS server of --names-resolver has answered without any of their addresses for minutes. " +
-			"Each replica counts all.",
-	}, func() float64 { return float64(records.Missing()) }))
 	return records
 }
 

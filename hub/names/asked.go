@@ -13,8 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/names/probe"
 )
 
-// ask tells the Prober which addresses the names of the Workload can have, and which records. A city that the stored record has left out because its
-// addresses did not answer is lost until they do, also for a replica that starts.
+// ask tells the Prober which addresses the names of the Workload can have, and which records. A city that the stored record has left out
+// because its addresses did not answer is lost until they do, also for a replica that starts.
 func (s *scope) ask(context.Context) error {
 	var targets []probe.Target
 	lost := map[probe.Target]bool{}

@@ -104,7 +104,7 @@ func TestTheZoneLacksARecord(t *testing.T) {
 	}
 	settled()
 	f.see(t, name, 0)
-	if got := f.reconciler.Records.Missing(); got != 1 {
+	if got := f.reconciler.Records.Unread(); got != 1 {
 		t.Errorf("%d are missing, want 1", got)
 	}
 
@@ -120,7 +120,7 @@ func TestTheZoneLacksARecord(t *testing.T) {
 	f.reconcile(t, "web")
 	f.wantCondition(t, "web", v1alpha.ReasonNamesProgrammed, name)
 	f.see(t, name, 0)
-	if got := f.reconciler.Records.Missing(); got != 0 || missingOf(f.record(t, name)) != "" {
+	if got := f.reconciler.Records.Unread(); got != 0 || missingOf(f.record(t, name)) != "" {
 		t.Errorf("%d are missing, and the DNSEndpoint has %q", got, missingOf(f.record(t, name)))
 	}
 

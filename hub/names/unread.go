@@ -34,8 +34,8 @@ func (u *unread) see(record *unstructured.Unstructured, exists bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.isReported = u.isReported || read > 0
-	if u.missing == nil {
-		u.missing = sets.New[string]()
+	if u.since == nil {
+		u.since, u.missing = map[string]time.Time{}, sets.New[string]()
 	}
 	if u.missing.Delete(record.GetName()); exists && missingOf(record) != "" {
 		u.missing.Insert(record.GetName())
@@ -43,9 +43,6 @@ func (u *unread) see(record *unstructured.Unstructured, exists bool) {
 	if !exists || since.IsZero() {
 		delete(u.since, record.GetName())
 		return
-	}
-	if u.since == nil {
-		u.since = map[string]time.Time{}
 	}
 	u.since[record.GetName()] = since
 }
@@ -58,23 +55,17 @@ func (u *unread) written(name string) (since time.Time, isUnread bool) {
 	return since, isUnread && u.isReported
 }
 
-// Unread counts the DNSEndpoints that external-dns has not read for longer than it may take.
+// Unread counts the DNSEndpoints that external-dns has not read for longer than it may take, or whose records the zone lacks.
 func (r *Records) Unread() (count int) {
 	r.unread.mu.Lock()
 	defer r.unread.mu.Unlock()
-	for _, since := range r.unread.since {
-		if r.unread.isReported && r.Clock.Since(since) >= reasons.ReadAfter {
+	count = r.unread.missing.Len()
+	for name, since := range r.unread.since {
+		if r.unread.isReported && !r.unread.missing.Has(name) && r.Clock.Since(since) >= reasons.ReadAfter {
 			count++
 		}
 	}
 	return count
-}
-
-// Missing counts the DNSEndpoints whose records the zone lacks.
-func (r *Records) Missing() int {
-	r.unread.mu.Lock()
-	defer r.unread.mu.Unlock()
-	return r.unread.missing.Len()
 }
 
 // keepRead leaves in a DNSEndpoint, of its status and its managed fields, which version external-dns has read and when the add-on last

@@ -143,8 +143,10 @@ func (f *Federation) runSection(ctx context.Context, section *pages.Page, enviro
 	if len(section.Blocks) == 0 {
 		return "", fmt.Errorf("%s lacks a section, or its commands", section.Path)
 	}
-	if err := f.buildOwn(ctx, "./hack/kubectl"); err != nil {
-		return "", err
+	if _, err := os.Stat(filepath.Join(f.binFolder(), "kubectl")); err != nil {
+		if err := f.buildOwn(ctx, "./hack/kubectl"); err != nil {
+			return "", err
+		}
 	}
 	if folder, err = os.MkdirTemp(f.folder, "section-"); err != nil {
 		return "", err

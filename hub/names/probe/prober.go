@@ -71,9 +71,9 @@ type Prober struct {
 	wanted  map[mcreconcile.Request]map[Target]bool
 	records map[Target]*record
 	created map[multicluster.ClusterName]int
-	// running counts the questions without an answer yet, and resolving the ones for records. Each has a bound of its own: a resolver that
-	// does not answer must not delay the questions to addresses.
-	running, resolving int
+	// running counts the questions without an answer yet; true: for records. Each has a bound of its own: a resolver that does not answer
+	// must not delay the questions to addresses.
+	running map[bool]int
 	// witnessed is when an address last answered. wantsWitness: an address has failed, and another one is asked at once. fallen are the
 	// cities in which an address has failed first: their others are asked at once.
 	witnessed    time.Time
@@ -110,10 +110,7 @@ func New(o Options) *Prober {
 		asker:   asker{allows: rule.allows, resolve: net.DefaultResolver.LookupNetIP, decoys: newDecoys()},
 		engaged: map[multicluster.ClusterName]*engagement{}, left: map[multicluster.ClusterName]bool{},
 		wanted: map[mcreconcile.Request]map[Target]bool{}, records: map[Target]*record{},
-		created: map[multicluster.ClusterName]int{}, fallen: map[string]bool{},
-	}
-	if o.Resolver != "" {
-		p.zone = newZone(o.Resolver)
+		created: map[multicluster.ClusterName]int{}, fallen: map[string]bool{}, running: map[bool]int{}, zone: newZone(o.Resolver),
 	}
 	p.question = p.ask
 	return p
@@ -121,10 +118,7 @@ func New(o Options) *Prober {
 
 // asks reports whether questions of the kind of a target are asked.
 func (p *Prober) asks(target *Target) bool {
-	if p == nil {
-		return false
-	}
-	return target.ofZone() && p.zone != nil || !target.ofZone() && p.interval > 0
+	return p != nil && (target.ofZone() && p.zone != nil || !target.ofZone() && p.interval > 0)
 }
 
 // Set replaces the targets of a Workload. A target without an answer yet for which lost returns true is Lost until it answers: a
@@ -287,24 +281,18 @@ func (p *Prober) begin() []*record {
 	now := p.clock.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	due, zone := map[multicluster.ClusterName][]*record{}, map[multicluster.ClusterName][]*record{}
+	due := map[bool]map[multicluster.ClusterName][]*record{false: {}, true: {}}
 	for _, r := range p.records {
-		switch isDue := !r.asking && (p.hurries(r, now) || !r.due.After(now)); {
-		case !isDue:
-			continue
-		case r.ofZone():
-			zone[r.project] = append(zone[r.project], r)
-		default:
-			due[r.project] = append(due[r.project], r)
+		if !r.asking && (p.hurries(r, now) || !r.due.After(now)) {
+			r.due = now
+			due[r.ofZone()][r.project] = append(due[r.ofZone()][r.project], r)
 		}
-		r.due = now
 	}
 	clear(p.fallen)
-	begun, names := fair.Turns(due, atOnce-p.running), fair.Turns(zone, zoneAtOnce-p.resolving)
-	p.running, p.resolving = p.running+len(begun), p.resolving+len(names)
-	begun = append(begun, names...)
+	begun := append(fair.Turns(due[false], atOnce-p.running[false]), fair.Turns(due[true], zoneAtOnce-p.running[true])...)
 	for _, r := range begun {
 		r.asking, r.begun = true, now
+		p.running[r.ofZone()]++
 	}
 	return begun
 }
@@ -348,14 +336,9 @@ func (p *Prober) end(r *record, result outcome) {
 	requests := map[mcreconcile.Request]queue{}
 	p.mu.Lock()
 	before := r.answer
-	if r.ofZone() {
-		p.resolving--
-		r.history = r.recorded(result, now)
-	} else {
-		p.running--
-		p.judge(r, result, now)
-	}
+	p.judge(r, result, now)
 	r.asking, r.ended = false, now
+	p.running[r.ofZone()]--
 	r.due = p.next(r, now)
 	if before != r.answer {
 		for workload := range r.of {
@@ -370,8 +353,12 @@ func (p *Prober) end(r *record, result outcome) {
 	}
 }
 
-// judge takes over the result of the question to an address. p.mu is held.
+// judge takes over the result of a question. p.mu is held.
 func (p *Prober) judge(r *record, result outcome, now time.Time) {
+	if r.ofZone() {
+		r.history = r.recorded(result, now)
+		return
+	}
 	before := r.answer
 	r.history = r.after(result, p.witnessed.After(r.ended), now)
 	if result == answered {

@@ -10,7 +10,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -21,23 +21,23 @@ const (
 	zoneInterval = time.Minute
 	// zoneAtOnce is the most questions to the resolver that wait for an answer, of all projects.
 	zoneAtOnce = 64
-	// silentAfter is how long the resolver gives no answer before that is logged.
-	silentAfter = 2 * zoneInterval
+	// silentAfter is the number of questions in a row without an answer after which that is logged.
+	silentAfter = 3
 )
 
 // zone asks the operator's resolver for the records of names. It is safe for concurrent use.
 type zone struct {
 	server   string
 	resolver *net.Resolver
-
-	mu sync.Mutex
-	// heard is when the resolver last answered. isSilent: it is logged that it does not.
-	heard    time.Time
-	isSilent bool
+	// unanswered counts the last questions without an answer.
+	unanswered atomic.Int64
 }
 
-// newZone returns a zone whose resolver is at server, and never the machine's own one.
+// newZone returns a zone whose resolver is at server, and never the machine's own one; nil without a server.
 func newZone(server string) *zone {
+	if server == "" {
+		return nil
+	}
 	return &zone{server: server, resolver: &net.Resolver{
 		PreferGo: true, StrictErrors: true,
 		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -52,10 +52,14 @@ func (z *zone) ask(ctx context.Context, target *Target) outcome {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	found, err := z.addresses(ctx, target.Host)
-	z.note(ctx, err)
 	if err != nil {
+		if z.unanswered.Add(1) == silentAfter {
+			log.FromContext(ctx).Error(err, "The DNS server of --names-resolver does not answer: nothing is concluded about records", "server",
+				z.server)
+		}
 		return notAsked
 	}
+	z.unanswered.Store(0)
 	for value := range strings.SplitSeq(target.Values, ",") {
 		result := failed
 		if ip, err := netip.ParseAddr(value); err != nil {
@@ -109,23 +113,4 @@ func (z *zone) addresses(ctx context.Context, name string) ([]netip.Addr, error)
 func isMissing(err error) bool {
 	answer, isAnswer := errors.AsType[*net.DNSError](err)
 	return isAnswer && answer.IsNotFound
-}
-
-// note logs once that the resolver does not answer, and once that it does again.
-func (z *zone) note(ctx context.Context, err error) {
-	now := time.Now()
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	logger := log.FromContext(ctx).WithValues("server", z.server)
-	if z.heard.IsZero() || err == nil {
-		z.heard = now
-	}
-	switch {
-	case err == nil && z.isSilent:
-		z.isSilent = false
-		logger.Info("The DNS server of --names-resolver answers again")
-	case err != nil && !z.isSilent && now.Sub(z.heard) >= silentAfter:
-		z.isSilent = true
-		logger.Error(err, "The DNS server of --names-resolver does not answer: whether the zone has the records of names is not known")
-	}
 }
