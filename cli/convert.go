@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,42 +14,51 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/karmada-compute/karmada-compute/cli/convert"
 )
 
 func (c *commands) convertCommand() *cobra.Command {
-	var files []string
+	var files, folders []string
 	var options convert.Options
+	var output string
 	cmd := &cobra.Command{
-		Use:   "convert -f FILENAME --city CITY",
+		Use:   "convert FILE... --city CITY",
 		Short: "Convert Deployments and StatefulSets to Workloads",
-		Long: "Convert the Deployments and StatefulSets in a file to Workloads, and print them as YAML with the ConfigMaps and " +
-			"Secrets in the file that\n" +
+		Long: "Convert the Deployments and StatefulSets in files, folders and kustomizations to Workloads, and print them with the " +
+			"ConfigMaps and Secrets that\n" +
 			"they name. Fields without an equivalent are listed on stderr. Nothing is sent to an API server. The exit code is 1 " +
 			"if an object cannot\n" +
 			"be read, or runs Pods and cannot become a Workload, such as a DaemonSet; the others are converted.",
-		Example: c.Examples("\n  %s convert -f deployment.yaml --city DFW | kubectl apply -f -"),
-		Args:    cobra.NoArgs,
-		RunE: c.Run(func(context.Context, []string) error {
-			if len(files) == 0 {
-				return errors.New("name the file or folder in --filename; - is stdin")
-			}
-			if len(options.Cities) == 0 {
+		Example: c.Examples("\n  %s convert deployment.yaml --city DFW | kubectl apply -f -"),
+		RunE: c.Run(func(_ context.Context, arguments []string) error {
+			switch files := append(arguments, files...); {
+			case len(files)+len(folders) == 0:
+				return errors.New("name the file or folder, or a kustomization in --kustomize; - is stdin")
+			case len(options.Cities) == 0:
 				return errors.New("name at least one city in --city, for example DFW")
+			case output != "yaml" && output != "json":
+				return fmt.Errorf("--output %s: supported are yaml and json", output)
+			default:
+				return c.convert(files, folders, options, output)
 			}
-			return c.convert(files, options)
 		}),
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&files, "filename", "f", nil, "Files and folders with the objects to convert, YAML or JSON. -: stdin.")
+	flags.StringSliceVarP(&folders, "kustomize", "k", nil, "Folders with a kustomization.yaml, whose output is converted.")
+	flags.StringVarP(&output, "output", "o", "yaml", "How the objects are printed: yaml, or json as a List.")
+	flags.StringVar(&options.ProjectNamespace, "project-namespace", "",
+		"The namespace of the project that all objects move to. Default: each stays in its own.")
 	flags.StringSliceVar(&options.Cities, "city", nil, "The cities that the Workloads run in, for example DFW,ORD.")
 	flags.StringVar(&options.Network, "network", "default", "The network that the Instances are attached to.")
 	flags.StringVar(&options.InstanceType, "instance-type", "", "The instance type of the Instances. Default: the operator's default.")
 	return cmd
 }
 
-func (c *commands) convert(names []string, options convert.Options) error {
+func (c *commands) convert(names, folders []string, options convert.Options, output string) error {
 	// Only a namespace that the user names: nothing is read from an API server here.
 	if c.Flags.Namespace != nil {
 		options.Namespace = *c.Flags.Namespace
@@ -58,11 +68,22 @@ func (c *commands) convert(names []string, options convert.Options) error {
 	if err != nil {
 		return err
 	}
+	for _, folder := range folders {
+		resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+		if err != nil {
+			return fmt.Errorf("--kustomize %s: %w", folder, err)
+		}
+		rendered, err := resources.AsYaml()
+		if err != nil {
+			return err
+		}
+		inputs = append(inputs, convert.Input{Name: folder, Reader: bytes.NewReader(rendered)})
+	}
 	result, err := convert.Manifests(inputs, options)
 	if err != nil {
 		return fmt.Errorf("convert: %w", err)
 	}
-	if err := result.Print(c.Data); err != nil {
+	if err := result.Print(c.Data, output); err != nil {
 		return err
 	}
 	if len(result.Losses) > 0 {

@@ -5,6 +5,9 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,9 +39,33 @@ func TestConvertCommand(t *testing.T) {
 	if strings.Contains(out, "status") || !strings.Contains(errOut, "Deployment web: spec.template.spec.hostNetwork: ") || err != nil {
 		t.Errorf("%v: %s%s", err, out, errOut)
 	}
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"web.yaml":           deployment,
+		"kustomization.yaml": "namePrefix: prod-\nresources: [web.yaml]\nconfigMapGenerator: [{name: conf, literals: [A=b]}]\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, errOut, err = run("", filepath.Join(folder, "web.yaml"), "-k", folder, "--city", "DFW", "-o", "json", "--project-namespace", "team")
+	var list struct {
+		Kind  string
+		Items []struct {
+			Metadata struct{ Name, Namespace string }
+		}
+	}
+	if jsonErr := json.Unmarshal([]byte(out), &list); err != nil || jsonErr != nil || list.Kind != "List" || len(list.Items) != 2 {
+		t.Fatalf("%v, %v: %s%s", err, jsonErr, out, errOut)
+	}
+	if first, last := list.Items[0].Metadata, list.Items[1].Metadata; first.Name != "web" || last.Name != "prod-web" ||
+		last.Namespace != "team" {
+		t.Errorf("converted are %+v", list.Items)
+	}
 	for want, args := range map[string][]string{
-		"--filename": {"--city", "DFW"}, "--city": {"-f", "-"}, "no such file": {"-f", "/does/not/exist", "--city", "DFW"},
-		"is a URL": {"-f", "https://example.com/a.yaml", "--city", "DFW"}, "no Deployment": {"-f", "-", "--city", "DFW"},
+		"name the file": {"--city", "DFW"}, "--city": {"-f", "-"}, "no such file": {"-f", "/does/not/exist", "--city", "DFW"},
+		"is a URL": {"-f", "https://example.com/a.yaml", "--city", "DFW"}, "no Deployment": {"-", "--city", "DFW"},
+		"supported are yaml and json": {"-", "--city", "DFW", "-o", "wide"}, "--kustomize /does/not/exist": {"-k", "/does/not/exist", "--city", "DFW"},
 	} {
 		if out, _, err := run("", args...); err == nil || !strings.Contains(err.Error(), want) || out != "" {
 			t.Errorf("%v: %v, want %q", args, err, want)

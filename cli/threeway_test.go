@@ -139,7 +139,7 @@ func converted(t *testing.T) []string {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if err := result.Print(&out); err != nil {
+			if err := result.Print(&out, "yaml"); err != nil {
 				t.Fatal(err)
 			}
 			for document := range strings.SplitSeq(out.String(), "\n---\n") {

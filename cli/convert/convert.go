@@ -5,7 +5,9 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -31,6 +33,8 @@ type Options struct {
 	InstanceType string
 	// Namespace of objects that name none.
 	Namespace string
+	// ProjectNamespace is the namespace of the project that all objects move to; "": each stays in its namespace.
+	ProjectNamespace string
 }
 
 // Loss is a field of an object that a Workload does not have.
@@ -61,16 +65,17 @@ func fromDeployment(from *appsv1.Deployment, o Options) *conversion {
 		ProgressDeadlineSeconds: from.Spec.ProgressDeadlineSeconds, Paused: from.Spec.Paused,
 		RevisionHistoryLimit: c.history(from.Spec.RevisionHistoryLimit),
 	}
+	update := ptr.Deref(from.Spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
 	if from.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
 		rollout.MaxUnavailable = new(intstr.FromString("100%"))
 		withoutSurge(rollout, scale)
 	} else {
-		update := ptr.Deref(from.Spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
 		rollout.MaxUnavailable = c.maxUnavailable(update.MaxUnavailable, "spec.strategy.rollingUpdate.maxUnavailable")
 		rollout.MaxSurge = c.maxSurge(update.MaxSurge)
 	}
-	c.rollout(rollout, from.Spec.MinReadySeconds)
+	c.surge = update.MaxSurge != nil
 	c.template(&from.Spec.Template)
+	c.rollout(rollout, from.Spec.MinReadySeconds)
 	return c
 }
 
@@ -93,8 +98,8 @@ func fromStatefulSet(from *appsv1.StatefulSet, o Options) *conversion {
 		rollout.MaxUnavailable = c.maxUnavailable(update.MaxUnavailable, "spec.updateStrategy.rollingUpdate.maxUnavailable")
 	}
 	withoutSurge(rollout, scale)
-	c.rollout(rollout, from.Spec.MinReadySeconds)
 	c.template(&from.Spec.Template)
+	c.rollout(rollout, from.Spec.MinReadySeconds)
 	return c
 }
 
@@ -117,6 +122,8 @@ type conversion struct {
 	replicas *int32
 	// graceOf is the grace period of the Instance, in seconds.
 	graceOf int64
+	// surge: the object has a maxSurge of its own.
+	surge bool
 	// governing is the Service that gave the Pods their names.
 	governing string
 	// aliases are the entries that Pods had in /etc/hosts.
@@ -201,12 +208,41 @@ func (c *conversion) rollout(rollout *v1alpha.WorkloadRollout, minReady int32) {
 	if minReady > 0 {
 		c.workload.Spec.MinReadySeconds = &minReady
 	}
-	if rollout.ProgressDeadlineSeconds == nil && time.Duration(minReady)*time.Second >= rollout.ProgressDeadline() {
-		rollout.ProgressDeadlineSeconds = new(minReady + int32(rollout.ProgressDeadline().Seconds()))
+	if least := c.startup() + int64(minReady); time.Duration(least)*time.Second >= rollout.ProgressDeadline() {
+		const addition = 600
+		deadline := int32(min(least+addition, math.MaxInt32)) //nolint:gosec // at most the bound
+		if rollout.ProgressDeadlineSeconds != nil {
+			c.losef("spec.progressDeadlineSeconds", "is %d here: an Instance may take %d seconds to become Available, and with a shorter deadline "+
+				"its rollout counts as failed", deadline, least)
+		}
+		rollout.ProgressDeadlineSeconds = &deadline
 	}
 	if !equality.Semantic.DeepEqual(*rollout, v1alpha.WorkloadRollout{}) {
 		c.workload.Spec.Rollout = rollout
 	}
+}
+
+// startup is how long the probes let an Instance start, in seconds: its sidecars one after the other, and then its containers.
+func (c *conversion) startup() int64 {
+	var before, longest int64
+	sandbox := c.workload.Spec.Template.Spec.Runtime.Sandbox
+	for i := range sandbox.InitContainers {
+		before += startupOf(sandbox.InitContainers[i].StartupProbe)
+	}
+	for i := range sandbox.Containers {
+		container := &sandbox.Containers[i]
+		longest = max(longest, startupOf(container.StartupProbe)+int64(ptr.Deref(container.ReadinessProbe, corev1.Probe{}).InitialDelaySeconds))
+	}
+	return before + longest
+}
+
+func startupOf(probe *corev1.Probe) int64 {
+	if probe == nil {
+		return 0
+	}
+	// The defaults of Kubernetes.
+	period, failures := cmp.Or(probe.PeriodSeconds, 10), cmp.Or(probe.FailureThreshold, 3)
+	return int64(probe.InitialDelaySeconds) + int64(period)*int64(failures)
 }
 
 // template converts the template of Pods.

@@ -57,7 +57,7 @@ func TestManifests(t *testing.T) {
 					}
 				}
 			}
-			if err := result.Print(&out); err != nil {
+			if err := result.Print(&out, "yaml"); err != nil {
 				t.Fatal(err)
 			}
 			out.WriteString("---\n# Not carried over:\n")
@@ -85,20 +85,20 @@ func TestManifestsThatCannotBeConverted(t *testing.T) {
 	const good = "\n---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: good}, spec: {template: {spec: " +
 		"{containers: [{name: a, image: a}]}}}}"
 	tests := map[string]string{
-		"a: [":       "file, document 1: is no YAML",
-		"a: 1\na: 2": `file, document 1: is no YAML: yaml: unmarshal errors`,
-		"a:\n\t- b":  "file, document 1: is no YAML",
-		"text":       "file, document 1: is no object",
-		"[1, 2]":     "file, document 1: is no object",
-		"kind: A":    "file, document 1: is no object",
+		"a: [":       "file: the document from line 1: is no YAML",
+		"a: 1\na: 2": `file: the document from line 1: is no YAML: yaml: unmarshal errors`,
+		"a:\n\t- b":  "file: the document from line 1: is no YAML",
+		"text":       "file: the document from line 1: is no object",
+		"[1, 2]":     "file: the document from line 1: is no object",
+		"kind: A":    "file: the document from line 1: is no object",
 		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: " +
 			"many}}": "file: StatefulSet web is not converted: spec.replicas is a string, and must be a whole number; remove the quotes",
 		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: " +
 			"{}}}": "file: Deployment web is not converted: spec.template.spec.containers: " +
 			"it has no container",
 		"{apiVersion: apps/v1, kind: Deployment, spec: {template: {spec: {containers: [{name: a}]}}}}": "it has no name",
-		"name: {{ .Values.name }}\n":               "file, document 1: is no YAML; render the chart first, with helm template",
-		"{apiVersion: v1, kind: List, items: [1]}": "file, document 1: ",
+		"name: {{ .Values.name }}\n":               "file: the document from line 1: is no YAML; render the chart first, with helm template",
+		"{apiVersion: v1, kind: List, items: [1]}": "file: the document from line 1: ",
 		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: " +
 			"1}}}}": "file: Deployment web is not converted: spec.template.spec.containers is a number, and must be a list; begin each item with -",
 		deployment("", "", "", ", env: [{name: A, value: 1}]"): "containers.env.value is a number, and must be a text; put it in quotes",
@@ -114,6 +114,17 @@ func TestManifestsThatCannotBeConverted(t *testing.T) {
 		}
 		if len(result.Objects) != 1 {
 			t.Errorf("%q: the other object is not converted: %v", text, result.Objects)
+		}
+	}
+	for text, want := range map[string]string{
+		"a: 1\n---\n\nb:\n  c: 1\n d: 2\n":             "file: the document from line 3: is no YAML: yaml: line 6: did not find",
+		"# a\n---\n---\na: 1\na: 2\n":                  "line 5: key \"a\" already set",
+		"---\r\na: b: c\r\n":                           "line 2: is no YAML: yaml: mapping values are not allowed",
+		"apiVersion: v1\n--- {apiVersion: v1, kind: [": "line 2: is no YAML: yaml: line 2: did not find",
+	} {
+		result, err := manifestsOf(text)
+		if err != nil || !strings.Contains(errors.Join(result.Problems...).Error(), want) {
+			t.Errorf("%q: %v, %v, want %q", text, err, result.Problems, want)
 		}
 	}
 	result, err := manifestsOf("")

@@ -107,6 +107,9 @@ func (m *manifests) addAutoscalers() {
 			return c.from.namespace == id.namespace && c.from.kind == target.Kind && c.from.name == target.Name
 		})
 		switch {
+		case target.Kind == v1alpha.KindWorkload:
+			m.lose(object, "", "is not converted: set maxReplicas and metrics in the scaleSettings of Workload "+target.Name)
+			return nil
 		case found < 0:
 			m.lose(object, "", fmt.Sprintf("is not converted: %s %s is no converted object", target.Kind, target.Name))
 			return nil
@@ -170,7 +173,7 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 		m.lose(object, "spec", "holds in each city by itself, for the Instances there")
 	}
 	if rollout := c.workload.Spec.Rollout; rollout != nil && rollout.MaxSurge != nil {
-		if rollout.MaxSurge.StrVal != defaultSurge {
+		if c.surge {
 			c.losef("spec.strategy.rollingUpdate.maxSurge", "Instances that metrics scale have no additional Instances during a rollout")
 		}
 		rollout.MaxSurge = nil
@@ -231,7 +234,7 @@ func (m *manifests) baseOf(c *converted, object, path string, usage *autoscaling
 	if same {
 		return
 	}
-	use := resource.NewMilliQuantity(requests.MilliValue()/100*int64(*usage.Target.AverageUtilization), requests.Format)
+	use := resource.NewMilliQuantity(requests.MilliValue()*int64(*usage.Target.AverageUtilization)/100, requests.Format)
 	m.lose(object, path, fmt.Sprintf("counts from the size of an Instance, and not from the requests of its containers; "+
 		"averageValue %s is the same use", use.String()))
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -123,6 +124,16 @@ func (m *manifests) addFronts() {
 		}
 		return nil
 	})
+}
+
+// listNodePorts lists the Services at ports of nodes that nothing exposes.
+func (m *manifests) listNodePorts() {
+	for _, c := range m.workloads {
+		if len(c.services) > 0 && c.services[0].Spec.Type == corev1.ServiceTypeNodePort && !c.workload.Spec.Service.Exposed() {
+			m.lose("Service "+c.services[0].Name, "spec.type",
+				"no node of a cell answers for Instances: type LoadBalancer, or an Ingress for its name, gives addresses in each city")
+		}
+	}
 }
 
 // ofRule are the fields of a rule of an HTTPRoute that change how requests are served, and not which.

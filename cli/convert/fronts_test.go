@@ -62,6 +62,10 @@ func TestFronts(t *testing.T) {
 				{"Deployment web: variable URL of container web names Service web-svc", "write web"},
 			},
 		},
+		"a second Service, with another target": {
+			out:   []string{web + service("hook", ", ports: [{port: 80, targetPort: 9090}]") + service("web", onePort), "targetPort: 8080"},
+			lines: [][2]string{{"Service hook: is not converted: ", "port 80 leads to 8080 there, and not to 9090"}},
+		},
 		"the Service of the names of Pods": {
 			out:   []string{stateful + service("web", ", clusterIP: None, ports: [{port: 80}]"), "headless: true"},
 			never: []string{"serviceName", "Service web:"},
@@ -103,6 +107,21 @@ func TestFronts(t *testing.T) {
 				{"Service web: spec.externalTrafficPolicy: ", ""},
 			},
 			never: []string{"0.0.0.0/0"},
+		},
+		"a load balancer with an annotation for some addresses": {
+			out: []string{
+				strings.Replace(web+service("web", onePort+", type: LoadBalancer"), "kind: Service, metadata: {", "kind: Service, metadata: {annotations: "+
+					"{service.beta.kubernetes.io/load-balancer-source-ranges: '192.0.2.0/24, 198.51.100.0/24'}, ", 1),
+				"cidr: 192.0.2.0/24\n            - ipBlock:\n                cidr: 198.51.100.0/24\n",
+			},
+			lines: [][2]string{{"Service web: spec.type: ", ""}, {"Service web: spec.loadBalancerSourceRanges: ", "networkPolicy"}},
+			never: []string{"0.0.0.0/0", "annotations"},
+		},
+		"an Ingress for a port of nodes": {
+			out: []string{
+				web + service("web", onePort+", type: NodePort") + ingress(rule("example.com", "/", "web", "{number: 80}")), "exposure: Gateway",
+			},
+			never: []string{"Service web: spec.type"},
 		},
 		"an Ingress for two names and the second port": {
 			out: []string{
@@ -203,51 +222,5 @@ func TestFronts(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestRemedies: a line goes when its remedy is applied to the file.
-func TestRemedies(t *testing.T) {
-	_, shapes := corpus(t)
-	for _, c := range []struct{ shape, line, from, to string }{
-		{"web tier", "SESSION_STORE", "storefront-cache-master.shop.svc.cluster.local", "storefront-cache-master"},
-		{"web tier", "maxUnavailable", "maxUnavailable: 0", "maxUnavailable: 1"},
-		{"asks the Pod", "subPathExpr", ", subPathExpr: \"$(UID)\"", ""},
-		{
-			"asks the Pod", "sources[1].configMap",
-			"          - {configMap: {name: surveyor, items: [{key: surveyor.yaml, path: surveyor.yaml}]}}\n", "",
-		},
-		{"sort of metric", "spec.minReplicas", "minReplicas: 0", "minReplicas: 1"},
-		{
-			"sort of metric", "metrics[2]", "type: ContainerResource, containerResource: {name: cpu, container: tide, target",
-			"type: Resource, resource: {name: memory, target",
-		},
-		{"other stores", "smtp.internal,", "--smtp=smtp.internal:25", "--smtp=10.1.2.3:25"},
-		{"other stores", "hostAliases", "      hostAliases: [{ip: 10.1.2.3, hostnames: [smtp.internal, relay.internal]}]\n", ""},
-		{"other stores", "reloader", ", annotations: {reloader.stakater.com/auto: \"true\"}", ""},
-		{"other stores", "/vault/secrets", "--db-file=/vault/secrets/db", "--db-file=/etc/db"},
-	} {
-		found := 0
-		for name, text := range shapes {
-			if !strings.Contains(name, c.shape) || !strings.Contains(text, c.from) {
-				continue
-			}
-			found++
-			for _, attempt := range []struct {
-				text string
-				want bool
-			}{{text, true}, {strings.Replace(text, c.from, c.to, 1), false}} {
-				result, err := manifestsOf(attempt.text)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := strings.Contains(strings.Join(linesOf(result), "\n"), c.line); got != attempt.want {
-					t.Errorf("%s: a line with %q is listed: %t, want %t", name, c.line, got, attempt.want)
-				}
-			}
-		}
-		if found != 1 {
-			t.Errorf("%d shapes have %q", found, c.from)
-		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -32,44 +33,58 @@ type host struct {
 // hosts are the names that the cluster of the input resolves.
 type hosts map[hostKey]host
 
-// slot is where a text is: in the variable of this name, in an argument after this option, or in a file; own is the program's own name.
+// position is where a text is.
+type position int
+
+const (
+	ofFile position = iota
+	ofArgument
+	ofVariable
+)
+
+// slot is a position, and the name of the variable, of the option before the argument or of the file there. own are the program's own
+// names.
 type slot struct {
-	variable, option, own string
+	position
+	name string
+	own  []string
 }
 
 var (
 	// word is a name that may be a host, with references to variables.
 	word = regexp.MustCompile(`([-._a-zA-Z0-9]|\$\([^()\s]+\)|\$\{\w+\})+`)
 	// beforeHost is the text before a host: the begin of a URL, or a program or an option that takes one.
-	beforeHost = regexp.MustCompile(`((^|[^/])//|@|\b(nslookup|ping|dig|curl|wget|nc|telnet|getent hosts)(\s+-\S*)*\s+|` +
+	beforeHost = regexp.MustCompile(`((^|[^/])//|\bdns:///|@|\b(nslookup|ping|dig|curl|wget|nc|telnet|getent hosts)(\s+-\S*)*\s+|` +
 		`(^|\s)(-h\s*|--?[a-z-]*host\s+))$`)
-	// afterUser is the text after the user of a URL, afterHost the text after a host: a port that is no version.
+	// afterUser is the text after the user of a URL, afterHost the text after a host: a port. Smaller numbers are versions.
 	afterUser = regexp.MustCompile(`^(:[^\s/@]*)?@`)
-	afterHost = regexp.MustCompile(`^(:[0-9]{2,5}([^-.\w]|$)| [0-9]{2,5}\b)`)
-	// keyBefore is the key whose value begins here, perhaps after other values of a list: by an equals sign, as in YAML or as in JSON.
-	keyBefore = regexp.MustCompile(`(?:^|[^-.\w])([-.\w]+)(?:( ?= ?)["']?|: ["']?|["']: ?["'])(?:[^\s"',=]+,)*$`)
+	afterHost = regexp.MustCompile(`^[: ](2[1-5]|53|[89][0-9]|[0-9]{3,5})([^-.\w]|$)`)
+	// keyBefore is the key whose value begins here, perhaps after other values of a list: by an equals sign, or as in YAML or JSON.
+	keyBefore = regexp.MustCompile(`(?:^|[^-.\w])(?:-D)?([-.\w]+)` +
+		`(?:( ?= ?)["']?|: +\[?["']?|["']: ?\[?["']?|: *\n(?:\s*- [^\n]*\n)*\s*- ["']?)` +
+		`(?:[^\s"',=]+["']?, ?["']?)*$`)
 	// listBefore and endAfter are around a value, or around an item of a list.
 	listBefore = regexp.MustCompile(`^["']?([^\s"',]+, ?)*$`)
-	endAfter   = regexp.MustCompile(`^([\s"',;/)}]|$)`)
+	endAfter   = regexp.MustCompile(`^([\s"',;/)}\]]|$)`)
 	// ofHost is the key of a host, ofOther the key of another thing.
-	ofHost  = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master`)
-	ofOther = regexp.MustCompile(`(?i)(^|[-_.])(name|user|username|login|pass|password|secret|token|key|db|dbname|database|schema|mode|` +
-		`role|type|kind|tag|image|version|env|environment|profile|driver|dialect|engine|provider|store|section|topic|queue|prefix|` +
-		`namespace|index|bucket|title|app|component|id|group|realm|client|label|release)$`)
-	certainly = regexp.MustCompile(`(?i)host|addr|url|uri|endpoint`)
+	ofHost = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master|` +
+		`primary|replica|remote|member|cluster|backend`)
+	ofOther = regexp.MustCompile(`(?i)((user|username|name|password|database|vhost|[-_.]db)|` +
+		`(^|[-_.])(login|pass|secret|token|key|schema|mode|role|type|` +
+		`kind|tag|image|version|env|environment|profiles?([-_.]active)?|driver|dialect|engine|provider|vendor|connection|exporter|propagator|` +
+		`channel|adapter|format|feature|module|plugin|store|section|topic|queue|prefix|namespace|index|bucket|title|app|component|id|group|` +
+		`realm|client|label|release|peer\.service))s?$`)
+	certainly = regexp.MustCompile(`(?i)(^|[^v])host|addr|url|uri|endpoint`)
 	// ofImage is the key of something with a version, which looks as a port.
 	ofImage = regexp.MustCompile(`(?i)image|tag|version`)
 )
 
-// isOther reports whether a key has another value than a host.
-func isOther(key string) bool { return ofOther.MatchString(key) && !certainly.MatchString(key) }
-
 // isHost reports whether a word of a text stands where a host can stand.
 func (s *slot) isHost(text string, from, to int) bool {
-	const near = 64
+	const near = 256
 	before, after := text[max(0, from-near):from], text[to:min(len(text), to+near)]
 	isURL := beforeHost.MatchString(before)
-	key, assigned := s.variable, false
+	key, assigned := s.name, false
 	if match := keyBefore.FindStringSubmatch(before); match != nil {
 		key, assigned = match[1], match[2] != ""
 	}
@@ -81,15 +96,20 @@ func (s *slot) isHost(text string, from, to int) bool {
 		return true
 	case strings.HasPrefix(after, ":"), afterHost.MatchString(after):
 		return afterHost.MatchString(after) && !ofImage.MatchString(key)
-	case !endAfter.MatchString(after), isOther(key), text == s.own:
+	case !endAfter.MatchString(after), s.isOther(key, text[from:to]):
 		return false
-	case key != s.variable:
-		return ofHost.MatchString(key) || assigned && s.variable+s.option != ""
-	case s.variable != "":
+	case key != s.name:
+		return ofHost.MatchString(key) || assigned && s.position != ofFile
+	case s.position == ofVariable:
 		return isItem
 	default:
-		return isItem && (s.option == "-h" || ofHost.MatchString(s.option))
+		return isItem && (key == "-h" || ofHost.MatchString(key))
 	}
+}
+
+// isOther reports whether a key has another value than a host, or the word there is the program's own name.
+func (s *slot) isOther(key, word string) bool {
+	return !certainly.MatchString(key) && (ofOther.MatchString(key) || slices.Contains(s.own, word))
 }
 
 // lost returns what a word names that no cell has by this name; certain: whatever is around it.
@@ -105,14 +125,14 @@ func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
 	if labels = m.labelsOf(labels, namespace); len(labels) == 0 {
 		return "", false
 	}
-	at := hostKey{namespace, labels[0]}
-	if len(labels) == 2 && namespace != "" && !strings.Contains(labels[1], "$") {
-		at.namespace = labels[1]
+	if slices.Equal(labels, []string{"kubernetes", metav1.NamespaceDefault}) {
+		return "the API server of the cell, where Instances have no identity", true
 	}
+	at := keyOf(labels, namespace)
 	known, isKnown := m.hosts[at]
 	switch qualified := len(labels) == 2; {
 	case isKnown && qualified && known.instead != "":
-		return token + ": its namespace has another name in a cell; " + known.from(at.namespace == namespace), true
+		return token + ": its namespace has another name in a cell; " + known.from(at.namespace == namespace || m.ProjectNamespace != ""), true
 	case isKnown && known.instead != at.name:
 		return known.what + ", which no cell has" + known.remedy(), qualified
 	case !isKnown && inCluster:
@@ -122,12 +142,20 @@ func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
 	}
 }
 
+// keyOf returns the name of a Service in its namespace, if the name has a namespace.
+func keyOf(labels []string, namespace string) hostKey {
+	if len(labels) == 2 && namespace != "" && !strings.Contains(labels[1], "$") {
+		namespace = labels[1]
+	}
+	return hostKey{namespace, labels[0]}
+}
+
 // from names what to write for a host, in its own namespace or in another one.
 func (h host) from(own bool) string {
 	if own {
 		return "write " + h.instead
 	}
-	return "a Workload reaches the names of its own namespace"
+	return "a Workload reaches the names of its own namespace; --project-namespace moves both to one"
 }
 
 // remedy names what to write instead of a name, if there is something.
@@ -194,6 +222,18 @@ func (m *manifests) variablesOf(text, namespace string, set map[string]string) [
 	return found
 }
 
+// names are the program's own: of its object, its Services, its containers and its labels. m.rename and m.addServices come first.
+func (c *converted) names() []string {
+	names := []string{c.from.name}
+	for _, service := range c.services {
+		names = append(names, service.Name)
+	}
+	for _, container := range c.workload.Spec.Template.Spec.Runtime.Sandbox.AllContainers() {
+		names = append(names, container.Name)
+	}
+	return slices.AppendSeq(names, maps.Values(c.podLabels))
+}
+
 // isPod reports whether a name is the name of a StatefulSet with an index.
 func (m *manifests) isPod(at hostKey) bool {
 	dash := strings.LastIndex(at.name, "-")
@@ -212,22 +252,26 @@ func (m *manifests) listHosts() {
 	}
 	for _, object := range m.objects {
 		id := m.identify(object)
-		if !m.named[id] {
+		if m.named[id] == nil {
 			continue
 		}
 		for _, field := range []string{"data", "stringData"} {
 			texts, _, _ := unstructured.NestedStringMap(object.Object, field)
 			for _, key := range slices.Sorted(maps.Keys(texts)) {
-				text, s := texts[key], slot{}
+				text, s := texts[key], slot{ofFile, key, m.named[id]}
 				if decoded, err := base64.StdEncoding.DecodeString(text); err == nil && id.kind == "Secret" && field == "data" {
 					text = string(decoded)
 				}
 				if !strings.Contains(key, ".") {
 					// It may become a variable, and no file.
-					s.variable = key
+					s.position = ofVariable
 				}
-				for _, lost := range m.lostIn(strings.TrimSpace(text), id.namespace, s) {
-					m.lose(describe(object.Unstructured), field+"["+key+"]", "names "+lost)
+				lost := m.lostIn(strings.TrimSpace(text), id.namespace, s)
+				if ofAccount.isIn(text) {
+					lost = append(lost, ofAccount.String())
+				}
+				for _, what := range lost {
+					m.lose(describe(object.Unstructured), field+"["+key+"]", "names "+what)
 				}
 			}
 		}
@@ -238,7 +282,7 @@ func (m *manifests) listHosts() {
 func (m *manifests) listTexts(c *converted, container *v1alpha.SandboxContainer) {
 	namespace, values := c.from.namespace, map[string]string{}
 	list := func(text, where string, s slot) {
-		s.own = c.from.name
+		s.own = c.names()
 		lost := append(m.lostIn(text, namespace, s), c.lostFolders(container.Name, text)...)
 		if len(container.EnvFrom) == 0 {
 			// Data that gives a container variables may have any names.
@@ -252,14 +296,14 @@ func (m *manifests) listTexts(c *converted, container *v1alpha.SandboxContainer)
 		if values[variable.Name] = expand(variable.Value, values); variable.ValueFrom != nil {
 			values[variable.Name] = "$(" + variable.Name + ")"
 		}
-		list(values[variable.Name], "variable "+variable.Name, slot{variable: variable.Name})
+		list(values[variable.Name], "variable "+variable.Name, slot{position: ofVariable, name: variable.Name})
 	}
 	for _, texts := range textsOf(container) {
 		option := "-"
 		for i, text := range texts.texts {
 			text = expand(text, values)
-			list(text, fmt.Sprintf("%s[%d]", texts.name, i), slot{option: option})
-			if option = "-"; strings.HasPrefix(text, "-") {
+			list(text, fmt.Sprintf("%s[%d]", texts.name, i), slot{position: ofArgument, name: option})
+			if option = "-"; strings.HasPrefix(text, "-") && !strings.Contains(text, "=") {
 				option = text
 			}
 		}

@@ -24,8 +24,10 @@ func TestHosts(t *testing.T) {
 			{from: identity{"apps", "StatefulSet", "prod", "ring"}}, {from: identity{"apps", "StatefulSet", "prod", "db"}},
 		},
 	}
-	variable := func(name string) slot { return slot{variable: name, own: "front"} }
-	argument := func(before string) slot { return slot{option: before} }
+	own := []string{"front", "db", "web"}
+	variable := func(name string) slot { return slot{position: ofVariable, name: name, own: own[:1]} }
+	program := func(name string) slot { return slot{position: ofVariable, name: name, own: own} }
+	argument := func(before string) slot { return slot{position: ofArgument, name: before} }
 	file := slot{}
 	const none, api, db, cart = "", "Service api, which no cell has", "Service db, which no cell has", "Service valkey-cart, which no cell has"
 	for _, c := range []struct {
@@ -65,7 +67,8 @@ func TestHosts(t *testing.T) {
 		{"http://web.prod:80", variable("URL"), "web.prod: its namespace has another name in a cell; write web"},
 		{
 			"http://web.test.svc:80", variable("URL"),
-			"web.test.svc: its namespace has another name in a cell; a Workload reaches the names of its own namespace",
+			"web.test.svc: its namespace has another name in a cell; a Workload reaches the names of its own namespace; " +
+				"--project-namespace moves both to one",
 		},
 		{"web.prod.svc.cluster.local", file, "web.prod.svc.cluster.local: its namespace has another name in a cell; write web"},
 		{"http://web-headless:80", variable("URL"), "Service web-headless, which no cell has; write web"},
@@ -76,7 +79,32 @@ func TestHosts(t *testing.T) {
 		{"ring-0.ring,ring-1.ring", file, "Pod ring-0, which no cell has|Pod ring-1, which no cell has"},
 		{"ring-0.ring.prod.svc", file, "Pod ring-0, which no cell has"},
 		{"db-12", file, "Pod db-12, which no cell has"},
+		{"{\"servers\":[\"db\",\"api\"],\"names\":[\"db\"]}", file, db + "|" + api},
+		{"brokers:\n  - db\n  - api:6379\nroles:\n  - valkey-cart\n", file, db + "|" + api},
+		{"hosts: [api, \"db\"]", file, api + "|" + db},
+		{"dns:///api:80", variable("GRPC_TARGET"), api},
+		{"jdbc:mysql://db,api/x?user=valkey-cart", variable("URL"), db + "|" + api},
+		{"mongodb://valkey-cart:x@db:27017,api:27017/web", variable("MONGO"), db + "|" + api},
+		{"-Durl=\"jdbc:postgresql://db:5432/x\" -Drole=api -Dcache='valkey-cart'", variable("JAVA_TOOL_OPTIONS"), db + "|" + cart},
+		{"Server=db;Database=api;User Id=api;Password=api", variable("ODBC"), db},
+		{"db", slot{position: ofFile, name: "spring.redis.host"}, db},
+		{"https://kubernetes.default.svc", file, "the API server of the cell, where Instances have no identity"},
+		{"db", program("DB_HOST"), db},
+		{"db:5432", program("X"), db},
 		// These name no host, or another one.
+		{"db", program("DD_SERVICE"), none},
+		{"db", slot{position: ofFile, name: "title.txt"}, none},
+		{"db", variable("PGUSER"), none},
+		{"db", variable("PGDATABASE"), none},
+		{"db", variable("RABBITMQ_DEFAULT_VHOST"), none},
+		{"db", variable("DB_VENDOR"), none},
+		{"db", variable("DB_CONNECTION"), none},
+		{"db,api", variable("SPRING_PROFILES_ACTIVE"), none},
+		{"db", variable("OTEL_TRACES_EXPORTER"), none},
+		{"service.name=api,peer.service=db", variable("OTEL_RESOURCE_ATTRIBUTES"), none},
+		{"api:12", argument("--tag"), none},
+		{"db:17", argument("-"), none},
+		{"{\"name\":\"db\"}", variable("X"), none},
 		{"db", variable("MODE"), none},
 		{"db", variable("POSTGRES_USER"), none},
 		{"db", variable("CACHE_DRIVER"), none},

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // running has the reasons of kinds that run Pods and cannot become a Workload.
@@ -80,7 +82,7 @@ const (
 
 // otherKinds has the reasons of kinds of Kubernetes that have no place in a Workload.
 var otherKinds = map[string]string{
-	"Kustomization":  "render it, and convert the output of kubectl kustomize",
+	"Kustomization":  "convert its folder with -k",
 	"Namespace":      "the project has its namespaces",
 	"ServiceAccount": noIdentity, "Role": noIdentity, "RoleBinding": noIdentity, "ClusterRole": noIdentity, "ClusterRoleBinding": noIdentity,
 	"PersistentVolumeClaim": "cells attach configMap, secret and emptyDir volumes",
@@ -104,6 +106,9 @@ var foreignKinds = map[string]string{
 
 // reasonOf is the reason why an object that runs no Pods is not converted.
 func reasonOf(object source, id identity) string {
+	if id.group == v1alpha.GroupVersion.Group {
+		return "it is one of the add-on already: apply it as it is"
+	}
 	ofKubernetes := !strings.Contains(id.group, ".") || strings.HasSuffix(id.group, ".k8s.io")
 	switch secret := secretOf(object); {
 	case ofKubernetes && otherKinds[id.kind] != "":

@@ -67,7 +67,7 @@ func TestKinds(t *testing.T) {
 					"livenessProbe: {tcpSocket: {port: 80}, terminationGracePeriodSeconds: 900}, volumeMounts: [{name: s, mountPath: /s}]"),
 			lost: []string{
 				"terminationGracePeriodSeconds: is at most 600", "workingDir: must be absolute",
-				"livenessProbe.terminationGracePeriodSeconds: is at most 600", "sleep.seconds: is at most 600",
+				"livenessProbe.terminationGracePeriodSeconds: is at most 600", "sleep.seconds: is at most 600", "preStop: nothing of the grace period",
 			},
 		},
 		"the last of equal variables": {
@@ -114,7 +114,7 @@ func TestKinds(t *testing.T) {
 		},
 		"files of the service account": {
 			in:   deployment("", "", "", ", args: [--token=/var/run/secrets/kubernetes.io/serviceaccount/token]"),
-			lost: []string{"args[0] of container web names /var/run/secrets/kubernetes.io/serviceaccount, which no Instance has"},
+			lost: []string{"args[0] of container web names /run/secrets/kubernetes.io/serviceaccount, which no Instance has"},
 		},
 		"hosts in data": {
 			in: "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}, data: {DB_HOST: db, APP_NAME: db, app.toml: 'title = \"db\"'}}\n---\n" +
@@ -129,7 +129,7 @@ func TestKinds(t *testing.T) {
 		},
 		"a parameter of the kernel": {
 			in:   deployment("", "", ", securityContext: {sysctls: [{name: net.ipv4.ip_unprivileged_port_start, value: '0'}]}", ""),
-			lost: []string{"sysctls: cells set no parameters of the kernel"},
+			lost: []string{"sysctls[0]: net.ipv4.ip_unprivileged_port_start: a program of another user than root"},
 		},
 		"a name with dots": {
 			in: deployment("", "", "", "")[:0] + strings.Replace(deployment("", "", "", ""), "name: web",
@@ -185,6 +185,96 @@ func TestKinds(t *testing.T) {
 		"twice": {
 			in:   deployment("", ", replicas: 2", "", "") + "\n---\n" + deployment("", ", replicas: 3", "", ""),
 			lost: []string{"in the input more than once"}, out: []string{"minReplicas: 3"},
+		},
+		"a startup longer than the default deadline": {
+			in:  deployment("", "", "", ", startupProbe: {tcpSocket: {port: 80}, initialDelaySeconds: 60, failureThreshold: 90}"),
+			out: []string{"progressDeadlineSeconds: 1560"},
+		},
+		"a startup longer than the deadline, after a sidecar": {
+			in: deployment("", ", progressDeadlineSeconds: 300", ", initContainers: [{name: i, image: i, restartPolicy: Always, "+
+				"startupProbe: {tcpSocket: {port: 80}, periodSeconds: 20, failureThreshold: 10}}]",
+				", readinessProbe: {tcpSocket: {port: 80}, initialDelaySeconds: 100}"),
+			lost: []string{"spec.progressDeadlineSeconds: is 900 here: an Instance may take 300 seconds"},
+			out:  []string{"progressDeadlineSeconds: 900"},
+		},
+		"a startup within the deadline": {
+			in:  deployment("", ", progressDeadlineSeconds: 301", "", ", startupProbe: {tcpSocket: {port: 80}, failureThreshold: 30}"),
+			out: []string{"progressDeadlineSeconds: 301"},
+		},
+		"marks that ask for nothing": {
+			in: strings.Replace(deployment(", annotations: {reloader.stakater.com/auto: 'false'}", "", "", ""), "labels: {app: web}}, spec",
+				"labels: {app: web, sidecar.istio.io/inject: 'false'}, annotations: {linkerd.io/inject: disabled, vault.hashicorp.com/agent-inject: "+
+					"'false', cluster-autoscaler.kubernetes.io/safe-to-evict: 'true', karpenter.sh/do-not-disrupt: 'false', "+
+					"container.apparmor.security.beta.kubernetes.io/web: runtime/default}}, spec", 1),
+		},
+		"marks with consequences": {
+			in: strings.Replace(deployment("", "", "", ", args: [--db=/creds/db]"), "labels: {app: web}}, spec",
+				"labels: {app: web}, annotations: {vault.hashicorp.com/secret-volume-path: /creds, k8s.v1.cni.cncf.io/networks: a, "+
+					"kubernetes.io/egress-bandwidth: 1M, container.apparmor.security.beta.kubernetes.io/web: localhost/a}}, spec", 1),
+			lost: []string{
+				"apparmor.security.beta.kubernetes.io/web]: cells set the profiles", "networks]: Instances have the networks of networkInterfaces",
+				"bandwidth]: cells bound no bandwidth", "nothing is injected", "args[0] of container web names /creds, which nothing fills",
+			},
+		},
+		"nothing left of the grace period": {
+			in:   deployment("", "", "", ", lifecycle: {preStop: {exec: {command: [sh, -c, 'quit; sleep 30']}}}"),
+			lost: []string{"lifecycle.preStop: nothing of the grace period of 30 seconds is left for SIGTERM"},
+		},
+		"a short sleep": {in: deployment("", "", "", ", lifecycle: {preStop: {exec: {command: [sleep, '5']}}}")},
+		"pull secrets of the service account": {
+			in: "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default}, imagePullSecrets: [{name: mirror}]}\n---\n" +
+				"{apiVersion: v1, kind: Secret, metadata: {name: mirror}}\n---\n" + deployment("", "", "", ""),
+			lost: []string{"ServiceAccount default: is not converted"}, out: []string{"imagePullSecrets:\n          - name: mirror", "kind: Secret"},
+		},
+		"data of volumes that are dropped": {
+			in: "{apiVersion: v1, kind: Secret, metadata: {name: nodes}}\n---\n{apiVersion: v1, kind: Secret, metadata: {name: files}}\n---\n" +
+				deployment("", "", ", volumes: [{name: a, csi: {driver: d, nodePublishSecretRef: {name: nodes}}}, "+
+					"{name: b, azureFile: {secretName: files, shareName: s}}]", ""),
+			lost: []string{
+				"volumes[0].csi", "volumes[1].azureFile", "Secret nodes: is left out with volume a of Deployment web",
+				"Secret files: is left out with volume b of Deployment web",
+			},
+		},
+		"the API server of a cell": {
+			in:   deployment("", "", "", ", env: [{name: API, value: 'https://kubernetes.default.svc:443'}]"),
+			lost: []string{"variable API of container web names the API server of the cell, where Instances have no identity"},
+		},
+		"data with a token's path": {
+			in: "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}, data: {a.yaml: " +
+				"'file: /var/run/secrets/kubernetes.io/serviceaccount/token'}}\n---\n" +
+				deployment("", "", "", ", envFrom: [{configMapRef: {name: conf}}]"),
+			lost: []string{"ConfigMap conf: data[a.yaml]: names /run/secrets/kubernetes.io/serviceaccount, which no Instance has"},
+		},
+		"a surge of its own that an autoscaler ends": {
+			in: deployment("", ", strategy: {rollingUpdate: {maxSurge: 25%}}", "", ", resources: {limits: {cpu: 1, memory: 1Gi}}") +
+				"\n---\n{apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {maxReplicas: 3, " +
+				"targetCPUUtilizationPercentage: 50, scaleTargetRef: {kind: Deployment, name: web}}}",
+			lost: []string{"spec.strategy.rollingUpdate.maxSurge: Instances that metrics scale have no additional"},
+		},
+		"a name of the cluster elsewhere": {
+			in: "{apiVersion: v1, kind: Service, metadata: {name: db}, spec: {type: ExternalName, externalName: db.data.svc.cluster.local}}\n---\n" +
+				deployment("", "", "", ", env: [{name: DB_HOST, value: db}]"),
+			lost: []string{"Service db: is not converted: no cell has another name for db.data",
+				"DB_HOST of container web names Service db, which no cell has"},
+		},
+		"the Service that a StatefulSet names": {
+			in: strings.Replace(deployment("", ", serviceName: web-headless", "", ", env: [{name: SELF, value: '$(POD).web-headless'}, "+
+				"{name: PEERS, value: 'http://web-headless:80'}]"), "kind: Deployment", "kind: StatefulSet", 1) +
+				service("web", ", ports: [{port: 80}]"),
+			lost: []string{
+				"Instances web-default-dfw-0", "serviceName: Service web is not headless",
+				"variable SELF of container web names Service web-headless, which no cell has; write web",
+				"variable PEERS of container web names Service web-headless, which no cell has; write web",
+			},
+		},
+		"objects of the add-on": {
+			in: "{apiVersion: compute.datumapis.com/v1alpha, kind: Workload, metadata: {name: w}}\n---\n" + deployment("", "", "", "") +
+				"\n---\n{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h}, " +
+				"spec: {scaleTargetRef: {kind: Workload, name: w}}}",
+			lost: []string{
+				"HorizontalPodAutoscaler h: is not converted: set maxReplicas and metrics in the scaleSettings of Workload w",
+				"Workload w: is not converted: it is one of the add-on already: apply it as it is",
+			},
 		},
 		"a stream of JSON and Windows' line ends": {in: "\ufeff" + strings.ReplaceAll(
 			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}`+"\n"+
@@ -243,31 +333,8 @@ func checkKind(t *testing.T, result *Result, lost, out []string) {
 func printed(t *testing.T, result *Result) string {
 	t.Helper()
 	var out strings.Builder
-	if err := result.Print(&out); err != nil {
+	if err := result.Print(&out, "yaml"); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
-}
-
-// TestNamespaces: an object without a namespace is in the one of --namespace, and data is found in its own namespace
-// alone.
-func TestNamespaces(t *testing.T) {
-	const data = "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}}\n---\n"
-	web := deployment(", namespace: prod", "", "", ", envFrom: [{configMapRef: {name: conf}}]")
-	in := options
-	in.Namespace = "prod"
-	result, err := Manifests([]Input{{Name: "a", Reader: strings.NewReader(data)}, {Name: "b", Reader: strings.NewReader(web)}}, in)
-	if err != nil || len(result.Losses) > 0 || !strings.Contains(printed(t, result), "name: conf\n  namespace: prod") {
-		t.Errorf("%v, lost %v:\n%s", err, result.Losses, printed(t, result))
-	}
-	other, err := Manifests([]Input{{Name: "b", Reader: strings.NewReader(strings.ReplaceAll(web, "prod", "test") + "\n---\n" + web)}}, in)
-	if err != nil || len(other.Objects) != 1 || len(other.Problems) != 1 ||
-		!strings.Contains(other.Problems[0].Error(), "is in namespace test, and --namespace is prod") {
-		t.Errorf("another namespace: %v, %v", err, other.Problems)
-	}
-	result, err = manifestsOf(data + web)
-	if err != nil || len(result.Losses) != 2 || !strings.Contains(result.Losses[0].String(), "is not in the input in namespace prod") ||
-		!strings.Contains(result.Losses[1].String(), "no converted object in its namespace") {
-		t.Errorf("%v, lost %v", err, result.Losses)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -103,8 +104,16 @@ var injected = map[string][]string{
 		"container.apparmor.security.beta.kubernetes.io/", "seccomp.security.alpha.kubernetes.io/",
 	},
 	"the platform drains nodes: spec.disruption bounds how many leave at once": {"cluster-autoscaler.kubernetes.io/", "karpenter.sh/"},
-	noIdentity: {"azure.workload.identity/", "iam.amazonaws.com/", "iam.gke.io/"},
+	noIdentity: {"azure.workload.identity/", "iam.amazonaws.com/", "iam.gke.io/", "eks.amazonaws.com/"},
+	"no agent is injected: put it into the image": {
+		"instrumentation.opentelemetry.io/", "sidecar.opentelemetry.io/", "sidecar.jaegertracing.io/", "admission.datadoghq.com/",
+	},
+	"Instances have the networks of networkInterfaces alone": {"k8s.v1.cni.cncf.io/", "v1.multus-cni.io/"},
+	"cells bound no bandwidth":                               {"kubernetes.io/ingress-bandwidth", "kubernetes.io/egress-bandwidth"},
 }
+
+// idle are marks that ask for what is so in a cell: nothing is injected, Instances may be moved, and profiles are the default ones.
+var idle = regexp.MustCompile(`(safe-to-evict=true|(inject|enabled|auto|search|do-not-disrupt|policy)=(false|disabled)|=runtime/default)$`)
 
 // ofVault are the annotations by which Vault puts secrets into files.
 const ofVault = "vault.hashicorp.com/"
@@ -118,10 +127,13 @@ func (c *conversion) marks(from metav1.Object, path string, ofTemplate bool) {
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			path := path + []string{".labels[", ".annotations["}[list] + key + "]"
 			domain, _, _ := strings.Cut(key, "/")
-			if why, found := listOf(key, injected); found {
+			if why, found := listOf(key, injected); found && idle.MatchString(key+"="+values[key]) {
+				continue
+			} else if found {
 				c.losef(path, "%s", why)
 				if strings.HasPrefix(key, ofVault) {
-					c.folders = append(c.folders, folder{"/vault/secrets", "which nothing fills in a cell", ""})
+					filled := cmp.Or(values[ofVault+"secret-volume-path"], "/vault/secrets")
+					c.folders = append(c.folders, folder{filled, "which nothing fills in a cell", ""})
 				}
 			} else if ofTemplate && !hasKey(key, inert) && domain != key && strings.Contains(domain, ".") {
 				c.losef(path, "Pods have it only where the operator of a cell allows the domain")

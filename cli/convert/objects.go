@@ -5,6 +5,7 @@ package convert
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -39,13 +41,17 @@ type manifests struct {
 	workloads []*converted
 	// known are the identities of all objects.
 	known map[identity]bool
-	// named are the ConfigMaps and Secrets that Workloads name, and used the other objects that have become a part of one.
-	named, used map[identity]bool
+	// named are the ConfigMaps and Secrets that Workloads name, with the names of their programs, and used the other objects that have
+	// become a part of one.
+	named map[identity][]string
+	used  map[identity]bool
 	// leftOut has what alone names a ConfigMap or Secret, and makers the objects from which a controller creates a Secret.
 	leftOut, makers map[identity]string
 	// hosts are the names that the cluster of the input resolves, and namespaces its namespaces.
 	hosts      hosts
 	namespaces map[string]bool
+	// sole is the only namespace of an input that moves to the project's; objects without a namespace are in it.
+	sole string
 	// served are the converted objects by their Services.
 	served map[hostKey]*converted
 }
@@ -75,10 +81,11 @@ func Manifests(inputs []Input, o Options) (*Result, error) {
 	}
 	m := &manifests{
 		Options: o, result: &Result{Problems: r.problems},
-		known: map[identity]bool{}, named: map[identity]bool{}, used: map[identity]bool{},
+		known: map[identity]bool{}, named: map[identity][]string{}, used: map[identity]bool{},
 		leftOut: map[identity]string{}, makers: map[identity]string{},
 		hosts: hosts{}, served: map[hostKey]*converted{}, namespaces: map[string]bool{"default": true},
 	}
+	m.sole = m.onlyNamespace(r.objects)
 	m.objects = m.last(r.objects)
 	for _, object := range m.objects {
 		id := m.identify(object)
@@ -102,10 +109,12 @@ func Manifests(inputs []Input, o Options) (*Result, error) {
 	m.addAutoscalers()
 	m.addServices()
 	m.addFronts()
+	m.listNodePorts()
 	var missing []Loss
 	for _, workload := range m.workloads {
 		missing = append(missing, m.missing(workload)...)
 	}
+	m.listNamespaces()
 	m.listHosts()
 	for _, workload := range m.workloads {
 		if err := workload.finish(); err != nil {
@@ -149,7 +158,7 @@ func (m *manifests) identify(object source) identity {
 	if !found {
 		group = ""
 	}
-	return identity{group, object.GetKind(), cmp.Or(object.GetNamespace(), m.Namespace), object.GetName()}
+	return identity{group, object.GetKind(), cmp.Or(object.GetNamespace(), m.Namespace, m.sole), object.GetName()}
 }
 
 func (m *manifests) lose(object, path, why string) {
@@ -172,11 +181,13 @@ func (m *manifests) convert(object source) {
 	if object.GetKind() == "Deployment" {
 		from := &appsv1.Deployment{}
 		if unknown, err = decode(object, from); err == nil {
+			m.pullSecrets(&from.Spec.Template.Spec, object)
 			c = fromDeployment(from, m.Options)
 		}
 	} else {
 		from := &appsv1.StatefulSet{}
 		if unknown, err = decode(object, from); err == nil {
+			m.pullSecrets(&from.Spec.Template.Spec, object)
 			c = fromStatefulSet(from, m.Options)
 		}
 	}
@@ -194,8 +205,24 @@ func (m *manifests) convert(object source) {
 	for _, field := range unknown {
 		c.lose(podfields.Loss{Why: field.Error() + noVersion})
 	}
-	c.workload.Namespace = cmp.Or(c.workload.Namespace, m.Namespace)
+	c.workload.Namespace = m.inProject(cmp.Or(c.workload.Namespace, m.Namespace))
 	m.workloads = append(m.workloads, &converted{conversion: c, from: m.identify(object)})
+}
+
+// pullSecrets gives Pods without pull secrets the ones of their service account, as Kubernetes does.
+func (m *manifests) pullSecrets(pod *corev1.PodSpec, from source) {
+	wanted := m.identify(from)
+	wanted.group, wanted.kind = "", "ServiceAccount"
+	wanted.name = cmp.Or(pod.ServiceAccountName, pod.DeprecatedServiceAccount, "default")
+	for _, object := range m.objects {
+		account := &corev1.ServiceAccount{}
+		if len(pod.ImagePullSecrets) > 0 || m.identify(object) != wanted {
+			continue
+		}
+		if _, err := decode(object, account); err == nil {
+			pod.ImagePullSecrets = account.ImagePullSecrets
+		}
+	}
 }
 
 // problem adds the reason why an object is not converted.
@@ -209,14 +236,14 @@ func (m *manifests) missing(c *converted) []Loss {
 	var losses []Loss
 	needed, optional := templates.DataObjects(&c.workload.Spec.Template.Spec)
 	for i, data := range append(needed, optional...) {
-		wanted := identity{kind: data.Kind, namespace: c.workload.Namespace, name: data.Name}
-		m.named[wanted] = true
+		wanted := identity{kind: data.Kind, namespace: c.from.namespace, name: data.Name}
+		m.named[wanted] = append(m.named[wanted], c.names()...)
 		if m.known[wanted] || i >= len(needed) {
 			continue
 		}
 		where := ""
-		if wanted.namespace != "" {
-			where = " in namespace " + wanted.namespace
+		if namespace := m.inProject(wanted.namespace); namespace != "" {
+			where = " in namespace " + namespace
 		}
 		why := fmt.Sprintf("is not in the input%s; create it in the project before Workload %s", where, c.workload.Name)
 		if maker := m.makers[wanted]; maker != "" {
@@ -229,18 +256,25 @@ func (m *manifests) missing(c *converted) []Loss {
 
 // keepData adds the ConfigMaps and Secrets that Workloads name, and lists what has become of no Workload.
 func (m *manifests) keepData() {
+	kept := map[identity]map[string]any{}
 	for _, object := range m.objects {
 		id := m.identify(object)
 		switch {
-		case m.named[id]:
-			kept := withoutServerFields(object.Unstructured)
-			if kept.GetNamespace() == "" && m.Namespace != "" {
-				kept.SetNamespace(m.Namespace)
+		case m.named[id] != nil:
+			data := withoutServerFields(object.Unstructured)
+			if namespace := m.inProject(id.namespace); namespace != "" {
+				data.SetNamespace(namespace)
 			}
-			for _, loss := range append(dropTracking(kept), dropOwners(object)...) {
+			for _, loss := range append(dropTracking(data), dropOwners(object)...) {
 				m.lose(describe(object.Unstructured), loss.Path, loss.Why)
 			}
-			m.result.Objects = append(m.result.Objects, kept.Object)
+			place := identity{kind: id.kind, namespace: data.GetNamespace(), name: id.name}
+			if same := kept[place]; same == nil {
+				kept[place] = data.Object
+				m.result.Objects = append(m.result.Objects, data.Object)
+			} else if !equality.Semantic.DeepEqual(same, data.Object) {
+				m.problem(object, fmt.Errorf("another %s %s moves to namespace %s, too; rename one", id.kind, id.name, place.namespace))
+			}
 		case convertible(object.Unstructured) || m.used[id] || m.refusal(object) != nil:
 		case m.leftOut[id] != "":
 			m.lose(describe(object.Unstructured), "", "is left out with "+m.leftOut[id])
@@ -277,13 +311,22 @@ func describe(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + cmp.Or(object.GetName(), object.GetGenerateName())
 }
 
-// Print prints the objects as YAML documents without a status, as a user would write them.
-func (r *Result) Print(out io.Writer) error {
-	for i, object := range r.Objects {
+// Print prints the objects without a status, as a user would write them: as YAML documents, or as a List in JSON.
+func (r *Result) Print(out io.Writer, format string) error {
+	trees := make([]any, 0, len(r.Objects))
+	for _, object := range r.Objects {
 		tree, err := treeOf(object)
 		if err != nil {
 			return err
 		}
+		trees = append(trees, tree)
+	}
+	if format == "json" {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "    ")
+		return encoder.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": trees})
+	}
+	for i, tree := range trees {
 		text, err := yaml.Marshal(tree)
 		if err != nil {
 			return err

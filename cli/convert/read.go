@@ -4,16 +4,16 @@
 package convert
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -43,22 +43,46 @@ type reader struct {
 // read adds the objects of an input. A document that cannot be read is a problem, and the others are read.
 func (r *reader) read(in Input) error {
 	limited := &io.LimitedReader{R: in.Reader, N: mostBytes + 1}
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(limited))
-	for number := 1; ; number++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: read document %d: %w", in.Name, number, err)
-		}
-		if limited.N == 0 {
-			return fmt.Errorf("%s has more than %d bytes; split it", in.Name, mostBytes)
-		}
-		if err := r.document(in.Name, document); err != nil {
-			r.problems = append(r.problems, fmt.Errorf("%s, document %d: %w", in.Name, number, err))
-		}
+	text, err := io.ReadAll(limited)
+	if err != nil {
+		return fmt.Errorf("%s: %w", in.Name, err)
 	}
+	if limited.N == 0 {
+		return fmt.Errorf("%s has more than %d bytes; split it", in.Name, mostBytes)
+	}
+	for begin := 0; begin < len(text); {
+		end, next := len(text), len(text)
+		if at := separator.FindIndex(text[begin:]); at != nil {
+			end, next = begin+at[0], begin+at[1]
+		}
+		if err := r.document(in.Name, text[begin:end]); err != nil {
+			before, lines := bytes.Count(text[:begin], []byte("\n")), bytes.Count(bytes.TrimSpace(text[:end]), []byte("\n"))+1
+			r.problems = append(r.problems, fmt.Errorf("%s: the document from line %d: %w", in.Name, before+1, inFile(err, before, lines)))
+		}
+		begin = next
+	}
+	return nil
+}
+
+var (
+	// separator is a line between documents, or its begin, before the first line of a document.
+	separator = regexp.MustCompile(`(?m)^---([ \t\r]*(#.*)?(\n|\z)|[ \t]+)`)
+	// lineOf is the line of a document in an error.
+	lineOf = regexp.MustCompile(`\bline ([0-9]+)(: did not find expected)?`)
+)
+
+// inFile counts the lines of an error from the begin of the file, to the last one of its document. The parser counts from 0 what it did not
+// expect, and all else from 1.
+func inFile(err error, before, last int) error {
+	text := lineOf.ReplaceAllStringFunc(err.Error(), func(line string) string {
+		match := lineOf.FindStringSubmatch(line)
+		number, _ := strconv.Atoi(match[1])
+		if match[2] != "" {
+			number++
+		}
+		return fmt.Sprintf("line %d%s", min(before+number, last), match[2])
+	})
+	return errors.New(text)
 }
 
 // document adds the objects of a YAML document, or of a stream of JSON.

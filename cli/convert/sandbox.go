@@ -5,7 +5,9 @@ package convert
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,6 +31,7 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 		if wanted != (v1alpha.SandboxSecurityContext{}) {
 			target.SecurityContext = &wanted
 		}
+		c.sysctls(context.Sysctls)
 	}
 	for _, secret := range from.ImagePullSecrets {
 		named := v1alpha.ImagePullSecretReference{Name: secret.Name}
@@ -55,6 +58,17 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 		c.needsPrivileges(&from.InitContainers[i], path)
 	}
 	return target
+}
+
+// sysctls lists the parameters of the kernel that Pods set.
+func (c *conversion) sysctls(from []corev1.Sysctl) {
+	for i, parameter := range from {
+		why := "cells leave it at the default of the kernel"
+		if parameter.Name == "net.ipv4.ip_unprivileged_port_start" {
+			why = "a program of another user than root listens at ports from 1024 alone: choose such a port"
+		}
+		c.losef(fmt.Sprintf("%s.securityContext.sysctls[%d]", podPath, i), "%s: %s", parameter.Name, why)
+	}
 }
 
 // Bounds of a Workload, in seconds and in numbers of probes.
@@ -207,11 +221,35 @@ func (c *conversion) lifecycle(from *corev1.Lifecycle, path string) *corev1.Life
 		PostStart: c.handler(from.PostStart, path+".postStart"),
 		PreStop:   c.handler(from.PreStop, path+".preStop"),
 	}
+	if seconds := sleepOf(target.PreStop); seconds > 0 && seconds >= c.graceOf {
+		c.losef(path+".preStop", "nothing of the grace period of %d seconds is left for SIGTERM: choose a shorter sleep, "+
+			"or a terminationGracePeriodSeconds up to %d", c.graceOf, maxGrace)
+	}
 	if *target == (corev1.Lifecycle{}) {
 		return nil
 	}
 	return target
 }
+
+// sleepOf is how long a handler sleeps, in seconds.
+func sleepOf(handler *corev1.LifecycleHandler) int64 {
+	switch {
+	case handler == nil:
+		return 0
+	case handler.Sleep != nil:
+		return handler.Sleep.Seconds
+	default:
+		match := asleep.FindStringSubmatch(strings.Join(ptr.Deref(handler.Exec, corev1.ExecAction{}).Command, " "))
+		if match == nil {
+			return 0
+		}
+		seconds, _ := strconv.ParseInt(match[1], 10, 64)
+		return seconds
+	}
+}
+
+// asleep is a command that waits.
+var asleep = regexp.MustCompile(`\bsleep\s+["']?([0-9]{1,6})\b`)
 
 func (c *conversion) handler(from *corev1.LifecycleHandler, path string) *corev1.LifecycleHandler {
 	if from == nil || from.TCPSocket != nil {
@@ -230,10 +268,7 @@ func (c *conversion) handler(from *corev1.LifecycleHandler, path string) *corev1
 			c.losef(path+".sleep", "a grace period of 0 leaves no time for it")
 			return nil
 		}
-		if bound := min(maxGrace, c.graceOf); target.Sleep.Seconds > bound {
-			c.losef(path+".sleep.seconds", "is at most %d; the Workload has %d, and nothing of the grace period is left for SIGTERM", bound, bound)
-			target.Sleep.Seconds = bound
-		}
+		target.Sleep.Seconds = c.atMost(target.Sleep.Seconds, min(maxGrace, c.graceOf), path+".sleep.seconds")
 	}
 	return target
 }

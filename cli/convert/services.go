@@ -65,8 +65,11 @@ func (m *manifests) choose(service *corev1.Service) {
 	why := ""
 	switch {
 	case service.Spec.Type == corev1.ServiceTypeExternalName:
-		gone.instead = service.Spec.ExternalName
-		why = "no cell has another name for " + gone.instead + "; write it where a program names the Service"
+		why = "no cell has another name for " + service.Spec.ExternalName
+		if !strings.Contains(service.Spec.ExternalName+".", ".svc.") {
+			gone.instead = service.Spec.ExternalName
+			why += "; write it where a program names the Service"
+		}
 	case len(service.Spec.Selector) == 0:
 		why = "it has no selector, and the Service of a Workload has its Instances; write the addresses where a program names the Service"
 	case len(selected) == 0:
@@ -106,22 +109,23 @@ func (m *manifests) serve(c *converted, from *corev1.Service) {
 	if from.Name != c.workload.Name {
 		m.lose(object, "metadata.name", "is "+c.workload.Name+" in each cell, as the Workload")
 	}
+	ranges := from.Spec.LoadBalancerSourceRanges
+	if text := from.Annotations[corev1.AnnotationLoadBalancerSourceRangesKey]; text != "" && len(ranges) == 0 {
+		ranges = strings.Split(strings.ReplaceAll(text, " ", ""), ",")
+		delete(from.Annotations, corev1.AnnotationLoadBalancerSourceRangesKey)
+	}
 	m.loseAnnotations(object, from)
 	for _, loss := range podfields.Losses(&from.Spec, "spec") {
 		m.lose(object, loss.Path, loss.Why)
 	}
-	switch from.Spec.Type {
-	case corev1.ServiceTypeLoadBalancer:
+	if from.Spec.Type == corev1.ServiceTypeLoadBalancer {
 		target.Exposure = v1alpha.ServiceExposureLoadBalancer
-		c.admit(target.Ports, from.Spec.LoadBalancerSourceRanges)
+		c.admit(target.Ports, ranges)
 		m.lose(object, "spec.type", "has become exposure: LoadBalancer, an address in each city whose load balancer the operator has configured")
-		if len(from.Spec.LoadBalancerSourceRanges) > 0 {
+		if len(ranges) > 0 {
 			m.lose(object, "spec.loadBalancerSourceRanges", "has become the networkPolicy of the Instances: "+
 				"it counts only where the load balancer of a cell keeps the address of clients")
 		}
-	case corev1.ServiceTypeNodePort:
-		m.lose(object, "spec.type", "no node of a cell answers for Instances; exposure: LoadBalancer or Gateway gives addresses in each city")
-	default:
 	}
 }
 
@@ -130,26 +134,39 @@ func (m *manifests) second(c *converted, service *corev1.Service) {
 	why := []string{fmt.Sprintf("is not converted: a Workload has one Service, and Service %s has become spec.service of Workload %s",
 		c.services[0].Name, c.workload.Name)}
 	for _, port := range service.Spec.Ports {
-		same := func(other corev1.ServicePort) bool {
+		at := slices.IndexFunc(c.services[0].Spec.Ports, func(other corev1.ServicePort) bool {
 			return other.Port == port.Port && orTCP(other.Protocol) == orTCP(port.Protocol)
-		}
-		if !slices.ContainsFunc(c.services[0].Spec.Ports, same) {
+		})
+		if at < 0 {
 			why = append(why, fmt.Sprintf("add port %d to its spec.service.ports", port.Port))
+		} else if there, here := targetOf(c.services[0].Spec.Ports[at]), targetOf(port); there != here && there.Type == here.Type {
+			why = append(why, fmt.Sprintf("port %d leads to %s there, and not to %s", port.Port, there.String(), here.String()))
 		}
 	}
 	m.lose("Service "+service.Name, "", strings.Join(why, "; "))
 }
 
+// targetOf is the port of the Pods that a port of a Service leads to.
+func targetOf(port corev1.ServicePort) intstr.IntOrString {
+	if port.TargetPort == (intstr.IntOrString{}) {
+		return intstr.FromInt32(port.Port)
+	}
+	return port.TargetPort
+}
+
 // govern lists the Service that gave the Pods of a StatefulSet their names, unless the Workload has it.
 func (m *manifests) govern(c *converted) {
 	at := hostKey{c.from.namespace, c.governing}
-	switch known := m.hosts[at]; {
+	if known := m.hosts[at]; c.governing != "" && known.what == "" {
+		m.hosts[at] = host{what: "Service " + c.governing}
+		if c.workload.Spec.Service != nil {
+			m.hosts[at] = host{what: "Service " + c.governing, instead: c.workload.Name}
+		}
+	}
+	switch {
 	case c.governing == "":
 	case c.workload.Spec.Service == nil:
 		c.losef("spec.serviceName", "set spec.service with headless: true; the Service has the name of the Workload")
-		if known.what == "" {
-			m.hosts[at] = host{what: "Service " + c.governing}
-		}
 	case !c.workload.Spec.Service.Headless:
 		c.losef("spec.serviceName", "Service %s is not headless, and only with headless: true in spec.service an Instance has a name of its own",
 			c.services[0].Name)

@@ -61,7 +61,7 @@ func (h *withoutMilo) conversions(namespace string) {
 func (h *withoutMilo) printedWorkloads(result *convert.Result) []*unstructured.Unstructured {
 	h.Helper()
 	var out bytes.Buffer
-	if err := result.Print(&out); err != nil {
+	if err := result.Print(&out, "yaml"); err != nil {
 		h.Fatal(err)
 	}
 	var workloads []*unstructured.Unstructured

@@ -214,8 +214,7 @@ var Tables = []Table{
 			corev1.FSGroupChangeOnRootMismatch),
 		"supplementalGroups":       no("use fsGroup for files of volumes"),
 		"supplementalGroupsPolicy": only("cells use the default", corev1.SupplementalGroupsPolicyMerge),
-		"sysctls": no("cells set no parameters of the kernel; a program that needs net.ipv4.ip_unprivileged_port_start must listen " +
-			"at a port from 1024"),
+		"sysctls":                  harmless("cells set no parameters of the kernel: ports below 1024 are for root"),
 		"seccompProfile": only("every container has profile RuntimeDefault",
 			corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}),
 		"appArmorProfile":     only(profiles, corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeRuntimeDefault}),
