@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-// TestPodsThatDoNotStart: enable ends with what Kubernetes says of the Pods.
+// TestPodsThatDoNotStart: enable ends with the reason that Kubernetes has for Pods that do not start.
 func TestPodsThatDoNotStart(t *testing.T) {
 	waiting := func(reason, message string, last *corev1.ContainerStateTerminated) corev1.PodStatus {
 		return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
@@ -32,7 +32,9 @@ func TestPodsThatDoNotStart(t *testing.T) {
 		conditions []appsv1.DeploymentCondition
 		want       string
 	}{
-		"no image": {waiting("ImagePullBackOff", "Back-off pulling image \"r/karmada-compute:0\"", nil), nil, "ImagePullBackOff: Back-off pulling image"},
+		"no image": {
+			waiting("ImagePullBackOff", "Back-off pulling image \"r/karmada-compute:0\"", nil), nil, "ImagePullBackOff: Back-off pulling image",
+		},
 		"a crash": {
 			waiting("CrashLoopBackOff", "back-off 10s", &corev1.ContainerStateTerminated{ExitCode: 2, Reason: "Error"}), nil,
 			"CrashLoopBackOff: back-off 10s (exit code 2, Error)",

@@ -110,8 +110,9 @@ func TestFronts(t *testing.T) {
 		},
 		"a load balancer with an annotation for some addresses": {
 			out: []string{
-				strings.Replace(web+service("web", onePort+", type: LoadBalancer"), "kind: Service, metadata: {", "kind: Service, metadata: {annotations: "+
-					"{service.beta.kubernetes.io/load-balancer-source-ranges: '192.0.2.0/24, 198.51.100.0/24'}, ", 1),
+				strings.Replace(web+service("web", onePort+", type: LoadBalancer"), "kind: Service, metadata: {",
+					"kind: Service, metadata: {annotations: "+
+						"{service.beta.kubernetes.io/load-balancer-source-ranges: '192.0.2.0/24, 198.51.100.0/24'}, ", 1),
 				"cidr: 192.0.2.0/24\n            - ipBlock:\n                cidr: 198.51.100.0/24\n",
 			},
 			lines: [][2]string{{"Service web: spec.type: ", ""}, {"Service web: spec.loadBalancerSourceRanges: ", "networkPolicy"}},

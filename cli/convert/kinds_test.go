@@ -254,8 +254,10 @@ func TestKinds(t *testing.T) {
 		"a name of the cluster elsewhere": {
 			in: "{apiVersion: v1, kind: Service, metadata: {name: db}, spec: {type: ExternalName, externalName: db.data.svc.cluster.local}}\n---\n" +
 				deployment("", "", "", ", env: [{name: DB_HOST, value: db}]"),
-			lost: []string{"Service db: is not converted: no cell has another name for db.data",
-				"DB_HOST of container web names Service db, which no cell has"},
+			lost: []string{
+				"Service db: is not converted: no cell has another name for db.data",
+				"DB_HOST of container web names Service db, which no cell has",
+			},
 		},
 		"the Service that a StatefulSet names": {
 			in: strings.Replace(deployment("", ", serviceName: web-headless", "", ", env: [{name: SELF, value: '$(POD).web-headless'}, "+

@@ -20,7 +20,7 @@ import (
 // Level is how much attention a Workload needs.
 type Level string
 
-// Levels of Workloads. A broken one needs somebody who acts; a rolling one changes, or waits, by itself.
+// Levels of Workloads. A broken one needs an action; a rolling one changes, or waits, by itself.
 const (
 	LevelBroken  Level = "broken"
 	LevelRolling Level = "rolling"

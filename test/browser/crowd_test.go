@@ -54,7 +54,7 @@ func (c *crowd) State(ctx context.Context, q page.Query) *page.State {
 	return state
 }
 
-// TestCrowd: of 5,000 Workloads the ones that need somebody are first. A filter is in the address, and the detail of a
+// TestCrowd: of 5,000 Workloads, broken and rolling ones are first. A filter is in the address, and the detail of a
 // Workload is beside the list and has the focus.
 func TestCrowd(t *testing.T) {
 	b := newCrowd(5000).open(t)

@@ -112,7 +112,7 @@ func TestFirstScreen(t *testing.T) {
 	}
 	run := 0
 	for _, block := range readme.Blocks {
-		if block.Heading != "Three ways to start" {
+		if block.Heading != "Your Karmada" {
 			continue
 		}
 		if run++; block.NotRun != "" {

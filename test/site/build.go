@@ -79,7 +79,7 @@ func Build(repository, out string) error {
 	if err := b.write("search.json", encoded); err != nil {
 		return err
 	}
-	picture, err := os.ReadFile(filepath.Join(repository, filepath.FromSlash(icon)))
+	picture, err := os.ReadFile(filepath.Join(repository, filepath.FromSlash(icon))) //nolint:gosec // The repository is the caller's.
 	if err != nil {
 		return err
 	}
