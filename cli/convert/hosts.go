@@ -280,9 +280,9 @@ func (m *manifests) listHosts() {
 
 // listTexts lists the texts of a container that name what no cell has.
 func (m *manifests) listTexts(c *converted, container *v1alpha.SandboxContainer) {
-	namespace, values := c.from.namespace, map[string]string{}
+	namespace, values, own := c.from.namespace, map[string]string{}, c.names()
 	list := func(text, where string, s slot) {
-		s.own = c.names()
+		s.own = own
 		lost := append(m.lostIn(text, namespace, s), c.lostFolders(container.Name, text)...)
 		if len(container.EnvFrom) == 0 {
 			// Data that gives a container variables may have any names.

@@ -47,6 +47,8 @@ type manifests struct {
 	used  map[identity]bool
 	// leftOut has what alone names a ConfigMap or Secret, and makers the objects from which a controller creates a Secret.
 	leftOut, makers map[identity]string
+	// accounts are the service accounts.
+	accounts map[identity]source
 	// hosts are the names that the cluster of the input resolves, and namespaces its namespaces.
 	hosts      hosts
 	namespaces map[string]bool
@@ -82,7 +84,7 @@ func Manifests(inputs []Input, o Options) (*Result, error) {
 	m := &manifests{
 		Options: o, result: &Result{Problems: r.problems},
 		known: map[identity]bool{}, named: map[identity][]string{}, used: map[identity]bool{},
-		leftOut: map[identity]string{}, makers: map[identity]string{},
+		leftOut: map[identity]string{}, makers: map[identity]string{}, accounts: map[identity]source{},
 		hosts: hosts{}, served: map[hostKey]*converted{}, namespaces: map[string]bool{"default": true},
 	}
 	m.sole = m.onlyNamespace(r.objects)
@@ -90,6 +92,9 @@ func Manifests(inputs []Input, o Options) (*Result, error) {
 	for _, object := range m.objects {
 		id := m.identify(object)
 		m.known[id], m.namespaces[id.namespace] = true, true
+		if id.kind == "ServiceAccount" {
+			m.accounts[id] = object
+		}
 		if name := secretOf(object); name != "" {
 			m.makers[identity{kind: "Secret", namespace: id.namespace, name: name}] = describe(object.Unstructured)
 		}
@@ -214,13 +219,10 @@ func (m *manifests) pullSecrets(pod *corev1.PodSpec, from source) {
 	wanted := m.identify(from)
 	wanted.group, wanted.kind = "", "ServiceAccount"
 	wanted.name = cmp.Or(pod.ServiceAccountName, pod.DeprecatedServiceAccount, "default")
-	for _, object := range m.objects {
-		account := &corev1.ServiceAccount{}
-		if len(pod.ImagePullSecrets) > 0 || m.identify(object) != wanted {
-			continue
-		}
-		if _, err := decode(object, account); err == nil {
-			pod.ImagePullSecrets = account.ImagePullSecrets
+	if account, known := m.accounts[wanted]; known && len(pod.ImagePullSecrets) == 0 {
+		decoded := &corev1.ServiceAccount{}
+		if _, err := decode(account, decoded); err == nil {
+			pod.ImagePullSecrets = decoded.ImagePullSecrets
 		}
 	}
 }

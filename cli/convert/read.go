@@ -50,15 +50,16 @@ func (r *reader) read(in Input) error {
 	if limited.N == 0 {
 		return fmt.Errorf("%s has more than %d bytes; split it", in.Name, mostBytes)
 	}
-	for begin := 0; begin < len(text); {
+	for begin, line := 0, 0; begin < len(text); {
 		end, next := len(text), len(text)
 		if at := separator.FindIndex(text[begin:]); at != nil {
 			end, next = begin+at[0], begin+at[1]
 		}
 		if err := r.document(in.Name, text[begin:end]); err != nil {
-			before, lines := bytes.Count(text[:begin], []byte("\n")), bytes.Count(bytes.TrimSpace(text[:end]), []byte("\n"))+1
-			r.problems = append(r.problems, fmt.Errorf("%s: the document from line %d: %w", in.Name, before+1, inFile(err, before, lines)))
+			last := line + 1 + bytes.Count(bytes.TrimRight(text[begin:end], " \t\r\n"), []byte("\n"))
+			r.problems = append(r.problems, fmt.Errorf("%s: the document from line %d: %w", in.Name, line+1, inFile(err, line, last)))
 		}
+		line += bytes.Count(text[begin:next], []byte("\n"))
 		begin = next
 	}
 	return nil
