@@ -84,7 +84,7 @@ func checkAgents(f *findings, karmada *version.Version, clusters []unstructured.
 	}
 }
 
-// checkNamespacesOfOthers refuses a namespace of the add-on on the hub that it did not create and in which others have rights.
+// checkNamespacesOfOthers refuses a namespace of the add-on on the hub that it did not create and in which others may write.
 func (s *session) checkNamespacesOfOthers(ctx context.Context, f *findings) {
 	known, err := readInventory(ctx, s.host, s.options.karmada.namespace)
 	if err != nil {
@@ -103,15 +103,15 @@ func (s *session) checkNamespacesOfOthers(ctx context.Context, f *findings) {
 			}
 			continue
 		}
-		strangers, err := reasons.Strangers(ctx, s.hub, name, func(subject rbacv1.Subject) bool {
+		writers, err := reasons.Writers(ctx, s.hub, name, func(subject rbacv1.Subject) bool {
 			own := subject.Kind == rbacv1.ServiceAccountKind && subject.Namespace == name
 			return own || reasons.IsKarmada(subject) || strings.HasPrefix(subject.Name, "system:")
 		})
 		if err != nil {
 			f.warn("who has rights in namespace %s of the hub is not checked: %v", name, err)
-		} else if len(strangers) > 0 {
-			f.fail("others have rights in namespace %s of the hub, which the add-on did not create and keeps what they must not write in: "+
-				"RoleBindings %s; delete them: kubectl delete rolebinding -n %s <name>", name, reasons.Some(strangers), name)
+		} else if len(writers) > 0 {
+			f.fail("others may write, or read Secrets, in namespace %s of the hub, which the add-on did not create and keeps its own state in: "+
+				"RoleBindings %s; delete them: kubectl delete rolebinding -n %s <name>", name, reasons.Some(writers), name)
 		}
 	}
 }

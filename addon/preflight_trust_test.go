@@ -5,6 +5,7 @@ package addon
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 )
 
 func clusterWith(name string, spec map[string]any) *unstructured.Unstructured {
@@ -60,6 +62,7 @@ func TestPreflightNamesWhatOthersHaveDone(t *testing.T) {
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:karmada:evil:agent"},
 		},
 	}
+	objects = append(objects, rightsOfExternalDNS(t)...)
 	for _, object := range objects {
 		if err := s.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
@@ -78,6 +81,9 @@ func TestPreflightNamesWhatOthersHaveDone(t *testing.T) {
 			t.Errorf("no warning has %q:\n%s", says, warnings)
 		}
 	}
+	if failures != nil && strings.Contains(failures.Error(), "external-dns") {
+		t.Errorf("the rights that docs/how-to/names.md gives to external-dns are refused: %v", failures)
+	}
 	if strings.Contains(warnings, "Cluster good") {
 		t.Errorf("a Cluster of karmadactl join is named:\n%s", warnings)
 	}
@@ -89,6 +95,29 @@ func TestPreflightNamesWhatOthersHaveDone(t *testing.T) {
 			t.Errorf("%T %s is gone: %v", object, object.GetName(), err)
 		}
 	}
+}
+
+// rightsOfExternalDNS returns the Role and the RoleBinding of the page about names.
+func rightsOfExternalDNS(t *testing.T) []client.Object {
+	t.Helper()
+	page, err := os.ReadFile("../docs/how-to/names.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "```yaml\n")
+	block, _, closed := strings.Cut(rest, "```")
+	if !found || !closed || !strings.Contains(block, "kind: RoleBinding") {
+		t.Fatalf("the first block of the page has no RoleBinding:\n%s", block)
+	}
+	var objects []client.Object
+	for _, manifest := range strings.Split(block, "---\n") {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(manifest), &object.Object); err != nil {
+			t.Fatalf("%v:\n%s", err, manifest)
+		}
+		objects = append(objects, object)
+	}
+	return objects
 }
 
 // TestAgentsThatNeverRenew: preflight names cells in pull mode of Karmada versions whose agents never renew a certificate.

@@ -107,30 +107,13 @@ func AboutAgentRoles(roles []AgentRole) string {
 		"to the endpoint of a Cluster; remove the right: %s", Some(names), roles[0].Command)
 }
 
-// Strangers returns the RoleBindings of a namespace with a subject that is not expected there, each with its namespace.
-func Strangers(ctx context.Context, hub client.Reader, namespace string, expected func(rbacv1.Subject) bool) ([]string, error) {
-	var bindings rbacv1.RoleBindingList
-	if err := hub.List(ctx, &bindings, client.InNamespace(namespace)); err != nil {
-		return nil, fmt.Errorf("list the RoleBindings in namespace %s of the hub: %w", namespace, err)
-	}
-	var strange []string
-	for i := range bindings.Items {
-		for _, subject := range bindings.Items[i].Subjects {
-			if !expected(subject) {
-				strange = append(strange, fmt.Sprintf("%s/%s (%s %s)", namespace, bindings.Items[i].Name, subject.Kind, subject.Name))
-				break
-			}
-		}
-	}
-	return strange, nil
-}
-
 // StrangersOfCell returns the RoleBindings by which others than Karmada and the agent of a cell have rights in the
 // namespace of the cell's Works, which hold every Secret that the cell gets.
 func StrangersOfCell(ctx context.Context, hub client.Reader, cell string) ([]string, error) {
-	return Strangers(ctx, hub, "karmada-es-"+cell, func(subject rbacv1.Subject) bool {
+	bindings, err := strangers(ctx, hub, "karmada-es-"+cell, func(subject rbacv1.Subject) bool {
 		return subject.Kind == rbacv1.UserKind && subject.Name == AgentUserPrefix+cell || IsKarmada(subject)
 	})
+	return names(bindings), err
 }
 
 // IsKarmada reports whether a subject is a component of Karmada or an administrator.
