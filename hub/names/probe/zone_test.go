@@ -155,7 +155,7 @@ func TestRecordsAreAsked(t *testing.T) {
 			if got := fmt.Sprint(n.requested()); got != "[stored web web]" && got != "[stored web]" {
 				t.Errorf("requested are %s", got)
 			}
-			if got := n.Prober.Lost(); got != 0 {
+			if got := n.Lost(); got != 0 {
 				t.Errorf("%d addresses are lost", got)
 			}
 			n.change(func() { n.broken["resolver"] = true }, time.Hour)
