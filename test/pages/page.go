@@ -50,7 +50,7 @@ func Read(path string) (*Page, error) {
 
 // Example returns the code block of a page that contains a text.
 func Example(path, contains string) (string, error) {
-	found, err := examples(path, func(_, content string) bool { return strings.Contains(content, contains) })
+	found, err := examples(path, "", contains)
 	if err == nil && len(found) != 1 {
 		err = fmt.Errorf("%s has %d code blocks with %q, want one", path, len(found), contains)
 	}
@@ -62,11 +62,11 @@ func Example(path, contains string) (string, error) {
 
 // Manifests returns the code blocks of YAML of a page, which are no commands.
 func Manifests(path string) ([]string, error) {
-	return examples(path, func(language, _ string) bool { return language == "yaml" })
+	return examples(path, "yaml", "")
 }
 
-// examples returns the code blocks of a page that are wanted.
-func examples(path string, wanted func(language, content string) bool) ([]string, error) {
+// examples returns the code blocks of a page in a language, or in any for "", that contain a text.
+func examples(path, language, contains string) ([]string, error) {
 	source, err := os.ReadFile(path) //nolint:gosec // The page is one of the repository.
 	if err != nil {
 		return nil, err
@@ -76,7 +76,8 @@ func examples(path string, wanted func(language, content string) bool) ([]string
 	// The walker returns no error.
 	_ = ast.Walk(root, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if block, isCode := node.(*ast.FencedCodeBlock); isCode && entering {
-			if content := string(block.Lines().Value(source)); wanted(string(block.Language(source)), content) {
+			content := string(block.Lines().Value(source))
+			if strings.Contains(content, contains) && (language == "" || language == string(block.Language(source))) {
 				found = append(found, content)
 			}
 		}
