@@ -15,7 +15,7 @@ Feature: A hub that is lost without a backup
     Then the commands print "can be adopted"
     And namespace "${namespace}" on the hub does not exist
     When an operator adopts what the cells run for an earlier hub
-    Then the commands print "project ${namespace} adopted: apply its Workloads web"
+    Then the commands print "adopted: apply its Workloads web"
     When an operator gives the consumer their role in the namespace again
     And the consumer creates Workload "web" with
       | placement | cities   | replicas |
