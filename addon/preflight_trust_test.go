@@ -110,7 +110,7 @@ func rightsOfExternalDNS(t *testing.T) []client.Object {
 		t.Fatalf("the first block of the page has no RoleBinding:\n%s", block)
 	}
 	var objects []client.Object
-	for _, manifest := range strings.Split(block, "---\n") {
+	for manifest := range strings.SplitSeq(block, "---\n") {
 		object := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(manifest), &object.Object); err != nil {
 			t.Fatalf("%v:\n%s", err, manifest)
