@@ -66,17 +66,8 @@ var (
 	// listBefore and endAfter are around a value, or around an item of a list.
 	listBefore = regexp.MustCompile(`^["']?([^\s"',]+, ?)*$`)
 	endAfter   = regexp.MustCompile(`^([\s"',;/)}\]]|$)`)
-	// ofHost is the key of a host, ofOther the key of another thing.
-	ofHost = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master|` +
-		`primary|replica|remote|member|cluster|backend`)
-	ofOther = regexp.MustCompile(`(?i)((user|username|name|password|database|vhost|[-_.]db)|` +
-		`(^|[-_.])(login|pass|secret|token|key|schema|mode|role|type|` +
-		`kind|tag|image|version|env|environment|profiles?([-_.]active)?|driver|dialect|engine|provider|vendor|connection|exporter|propagator|` +
-		`channel|adapter|format|feature|module|plugin|store|section|topic|queue|prefix|namespace|index|bucket|title|app|component|id|group|` +
-		`realm|client|label|release|peer\.service))s?$`)
-	certainly = regexp.MustCompile(`(?i)(^|[^v])host|addr|url|uri|endpoint`)
-	// ofImage is the key of something with a version, which looks as a port.
-	ofImage = regexp.MustCompile(`(?i)image|tag|version`)
+	// toOwner is the text before the owner of a file.
+	toOwner = regexp.MustCompile(`\b(chown|chgrp)\s+(-\S+\s+)*$`)
 )
 
 // isHost reports whether a word of a text stands where a host can stand.
@@ -84,32 +75,38 @@ func (s *slot) isHost(text string, from, to int) bool {
 	const near = 256
 	before, after := text[max(0, from-near):from], text[to:min(len(text), to+near)]
 	isURL := beforeHost.MatchString(before)
-	key, assigned := s.name, false
+	name, assigned := s.name, false
 	if match := keyBefore.FindStringSubmatch(before); match != nil {
-		key, assigned = match[1], match[2] != ""
+		name, assigned = match[1], match[2] != ""
 	}
-	switch isItem := listBefore.MatchString(text[:from]); {
-	case strings.HasSuffix(before, "/") && !isURL, afterUser.MatchString(after):
+	switch {
+	case strings.HasSuffix(before, "/") && !isURL, afterUser.MatchString(after), toOwner.MatchString(before):
 		// A part of a path, such as the one of an image, or a user.
 		return false
 	case isURL:
 		return true
 	case strings.HasPrefix(after, ":"), afterHost.MatchString(after):
-		return afterHost.MatchString(after) && !ofImage.MatchString(key)
-	case !endAfter.MatchString(after), s.isOther(key, text[from:to]):
+		return afterHost.MatchString(after) && !keyOfText(name).contains(withVersion)
+	case !endAfter.MatchString(after):
 		return false
-	case key != s.name:
-		return ofHost.MatchString(key) || assigned && s.position != ofFile
-	case s.position == ofVariable:
-		return isItem
+	case name != s.name:
+		return s.isHostOf(name, text[from:to], assigned && s.position != ofFile)
 	default:
-		return isItem && (key == "-h" || ofHost.MatchString(key))
+		return listBefore.MatchString(text[:from]) && (s.position == ofVariable && !s.isOther(name, text[from:to]) ||
+			s.isHostOf(name, text[from:to], s.position == ofArgument))
 	}
 }
 
-// isOther reports whether a key has another value than a host, or the word there is the program's own name.
-func (s *slot) isOther(key, word string) bool {
-	return !certainly.MatchString(key) && (ofOther.MatchString(key) || slices.Contains(s.own, word))
+// isOther reports whether a key has another value than a host, or the value is the program's own name.
+func (s *slot) isOther(name, value string) bool {
+	key := keyOfText(name)
+	return key.isOther() || slices.Contains(s.own, value) && !key.isCertain()
+}
+
+// isHostOf reports whether the value of a key is a host; of an option, more keys have one.
+func (s *slot) isHostOf(name, value string, ofOption bool) bool {
+	key := keyOfText(name)
+	return !s.isOther(name, value) && (key.isHost() || ofOption && key.leadsTo(value))
 }
 
 // lost returns what a word names that no cell has by this name; certain: whatever is around it.

@@ -177,9 +177,9 @@ func remedies() []remedy {
 		},
 		{
 			"give each Service a name of its own",
-			named + ingress(first, rule("b.example.com", "/", "b", "{number: 80}")),
-			", " + rule("b.example.com", "/", "b", "{number: 80}"),
-			"",
+			named + ingress(first, rule("example.com", "/", "b", "{number: 80}")),
+			rule("example.com", "/", "b", "{number: 80}"),
+			rule("b.example.com", "/", "b", "{number: 80}"),
 		},
 		gone("Gateway", "gateway.networking.k8s.io/v1"),
 		gone("TCPRoute", "gateway.networking.k8s.io/v1"),
