@@ -296,7 +296,8 @@ const mostHostnames = 8
 // lead leads requests for a name to the first port of a Workload's Service, or returns why not.
 func (m *manifests) lead(c *converted, next hop) string {
 	if c == nil {
-		return fmt.Sprintf("Service %s has become spec.service of no Workload", next.service)
+		return fmt.Sprintf("Service %s has become spec.service of no Workload", next.service) +
+			m.elsewhere(next.namespace, func(c *converted) bool { return len(c.services) > 0 && c.services[0].Name == next.service })
 	}
 	service, port := c.workload.Spec.Service, next.port
 	at := slices.IndexFunc(service.Ports, func(other v1alpha.ServicePort) bool {

@@ -28,6 +28,8 @@ type host struct {
 	what string
 	// instead is the name or the address in a cell; "": there is nothing.
 	instead string
+	// ofPods: each Pod has a name and an address there, and ofInstances: each Instance has in a cell.
+	ofPods, ofInstances bool
 }
 
 // hosts are the names that the cluster of the input resolves.
@@ -100,7 +102,7 @@ func (s *slot) isHost(text string, from, to int) bool {
 // isOther reports whether a key has another value than a host, or the value is the program's own name.
 func (s *slot) isOther(name, value string) bool {
 	key := keyOfText(name)
-	return key.isOther() || slices.Contains(s.own, value) && !key.isCertain()
+	return key.isOther(value) || slices.Contains(s.own, value) && !key.isPeer()
 }
 
 // isHostOf reports whether the value of a key is a host; of an option, more keys have one.
@@ -109,8 +111,8 @@ func (s *slot) isHostOf(name, value string, ofOption bool) bool {
 	return !s.isOther(name, value) && (key.isHost() || ofOption && key.leadsTo(value))
 }
 
-// lost returns what a word names that no cell has by this name; certain: whatever is around it.
-func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
+// lost returns what a word names that no cell has by this name; certain: whatever is around it. A word may be the end of a name.
+func (m *manifests) lost(token, namespace string, isEnd bool) (lost string, certain bool) {
 	if alias, known := m.hosts[hostKey{namespace, token}]; known && strings.Contains(token, ".") {
 		return fmt.Sprintf("%s, which no Instance knows; write %s", alias.what, alias.instead), true
 	}
@@ -122,6 +124,7 @@ func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
 	if labels = m.labelsOf(labels, namespace); len(labels) == 0 {
 		return "", false
 	}
+	pod := podOf(token, labels, isEnd)
 	if slices.Equal(labels, []string{"kubernetes", metav1.NamespaceDefault}) {
 		return "the API server of the cell, where Instances have no identity", true
 	}
@@ -129,13 +132,27 @@ func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
 	known, isKnown := m.hosts[at]
 	switch qualified := len(labels) == 2; {
 	case isKnown && qualified && known.instead != "":
-		return token + ": its namespace has another name in a cell; " + known.from(at.namespace == namespace || m.ProjectNamespace != ""), true
+		isOwn := at.namespace == namespace || m.ProjectNamespace != ""
+		return token + ": its namespace has another name in a cell; " + known.from(pod, isOwn), true
 	case isKnown && known.instead != at.name:
-		return known.what + ", which no cell has" + known.remedy(), qualified
+		return known.what + ", which no cell has" + known.remedy(pod), qualified
 	case !isKnown && inCluster:
 		return "Service " + strings.Join(labels, ".") + ", which no cell has", true
 	default:
 		return "", false
+	}
+}
+
+// podOf is the name of a Pod before the name of its Service; "" without one.
+func podOf(token string, labels []string, isEnd bool) string {
+	pod, _, found := strings.Cut(token, "."+strings.Join(labels, "."))
+	switch {
+	case isEnd:
+		return "<instance>"
+	case found:
+		return pod
+	default:
+		return ""
 	}
 }
 
@@ -147,20 +164,28 @@ func keyOf(labels []string, namespace string) hostKey {
 	return hostKey{namespace, labels[0]}
 }
 
-// from names what to write for a host, in its own namespace or in another one.
-func (h host) from(own bool) string {
+// from names what to write for a host, or for one of its Pods, in its own namespace or in another one.
+func (h host) from(pod string, own bool) string {
 	if own {
-		return "write " + h.instead
+		return strings.TrimPrefix(h.remedy(pod), "; ")
 	}
 	return "a Workload reaches the names of its own namespace; --project-namespace moves both to one"
 }
 
-// remedy names what to write instead of a name, if there is something.
-func (h host) remedy() string {
-	if h.instead == "" {
+// remedy names what to write instead of a name, or of the name of a Pod there, if there is something.
+func (h host) remedy(pod string) string {
+	switch ofPod := pod != "" && h.ofPods; {
+	case h.instead == "":
 		return ""
+	case ofPod && !h.ofInstances:
+		return "; " + onlyHeadless
+	case ofPod:
+		return "; write " + pod + "." + h.instead
+	case h.ofPods && !h.ofInstances:
+		return "; write " + h.instead + ", which has one address for all Instances"
+	default:
+		return "; write " + h.instead
 	}
-	return "; write " + h.instead
 }
 
 // labelsOf returns the labels of a Service, and of its namespace, in a name; none in the name of a domain.
@@ -188,7 +213,7 @@ func (m *manifests) lostIn(text, namespace string, s slot) []string {
 		token := text[at[0]:at[1]]
 		begin := at[0] + len(token) - len(strings.TrimLeft(token, "-."))
 		token = strings.Trim(token, "-.")
-		lost, certain := m.lost(token, namespace)
+		lost, certain := m.lost(token, namespace, text[at[0]] == '.' && at[0] > 0 && text[at[0]-1] == '}')
 		if lost != "" && !slices.Contains(found, lost) && (certain || s.isHost(text, begin, begin+len(token))) {
 			found = append(found, lost)
 		}
@@ -214,7 +239,7 @@ func (m *manifests) variablesOf(text, namespace string, set map[string]string) [
 		if !isKnown {
 			continue
 		}
-		found = append(found, known.what+" by variable "+name+", which no Instance has"+known.remedy())
+		found = append(found, known.what+" by variable "+name+", which no Instance has"+known.remedy(""))
 	}
 	return found
 }
@@ -264,8 +289,10 @@ func (m *manifests) listHosts() {
 					s.position = ofVariable
 				}
 				lost := m.lostIn(strings.TrimSpace(text), id.namespace, s)
-				if ofAccount.isIn(text) {
-					lost = append(lost, ofAccount.String())
+				for _, folder := range ofAccounts {
+					if folder.isIn(text) {
+						lost = append(lost, folder.String())
+					}
 				}
 				for _, what := range lost {
 					m.lose(describe(object.Unstructured), field+"["+key+"]", "names "+what)

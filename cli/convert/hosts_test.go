@@ -169,6 +169,7 @@ func TestKeys(t *testing.T) {
 			"--server-name=api", "--leader-election-id=api",
 			"--leader-elect-lease=api", "--node-selector=db", "--metrics=api", "--x=api", "-v=api", "--dbName=db",
 			"--clientId=api", "--redis-version=redis:7.4",
+			"--db=redis", "--cache=redis", "--result-backend=redis",
 			"--hosting=api", "--endpoint-mode=api", "--upstream-protocol=api", "--cluster-name=db", "--url-prefix=api", "--host-path=api",
 		}, false},
 		{after("--upstream"), []string{"api"}, true},
@@ -191,6 +192,7 @@ func TestKeys(t *testing.T) {
 		{variable("DEBUG"), []string{"api", "api,db", "db:*"}, false},
 		{variable("JWT_AUDIENCE"), []string{"api"}, false},
 		{variable("BASE_PATH"), []string{"api"}, false},
+		{variable("CACHE_BACKEND"), []string{"redis"}, false},
 		{variable("PROCESS"), []string{"api"}, false},
 		{variable("MONGO_REPLICA_SET"), []string{"db"}, false},
 	} {

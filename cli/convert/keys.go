@@ -21,9 +21,13 @@ var (
 	hostWord    = regexp.MustCompile(`(server|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master|primary|replica|remote|member|` +
 		`cluster|backend)s?$|(replica|slave)of$`)
 	// serverWord is a word for a program that others reach, which may be the value's kind, too.
-	serverWord = regexp.MustCompile(`^(redis|valkey|memcached?|postgres(ql)?|pg|mysql|mariadb|mongo(db)?|db|sql|cassandra|kafka|zookeeper|zk|` +
+	serverWord = regexp.MustCompile(`^(redis|valkey|memcached?|postgres(ql)?|pg|mysql|mariadb|mongo(db)?|cassandra|kafka|zookeeper|zk|` +
 		`rabbit(mq)?|amqp|nats|elastic(search)?|opensearch|solr|etcd|consul|vault|smtp|mail|ldap|minio|s3|clickhouse|influx(db)?|prometheus|loki|` +
-		`tempo|jaeger|zipkin|otlp|collector|gateway|proxy|sentinel|bootstrap|cache|wait|source)$`)
+		`tempo|jaeger|zipkin|otlp|collector|gateway|proxy|sentinel|bootstrap|wait|source|` + sorts + `)$`)
+	// ofSort is a word whose value is a sort of program, if it is the name of one.
+	ofSort = regexp.MustCompile(`^(` + sorts + `)s?$`)
+	// peerWord ends a word for a host with the program's own name: others of it.
+	peerWord = regexp.MustCompile(`(join|seed|peer|broker|svc|dns)s?$`)
 	// otherWord ends the key of another thing than a host.
 	otherWord = regexp.MustCompile(`(user|name|password|database|vhost)s?$|^(login|pass|secret|token|key|schema|mode|role|type|kind|tag|image|` +
 		`version|env|environment|profile|active|driver|dialect|engine|provider|vendor|connection|exporter|propagator|channel|adapter|format|` +
@@ -34,10 +38,16 @@ var (
 	withVersion = regexp.MustCompile(`image|tag|version|(user|owner|chown)s?$`)
 )
 
+// sorts are words for programs of several sorts: in --cache=redis a sort, in --cache=cart-cache a host.
+const sorts = "db|sql|cache|backend"
+
 func keyOfText(text string) key {
 	spaced := strings.ToLower(humps.ReplaceAllString(number.ReplaceAllString(text, ""), "$1-$2"))
 	return strings.FieldsFunc(spaced, func(r rune) bool { return strings.ContainsRune("-_. ", r) })
 }
+
+// isPeer reports whether the value is a host also if it is the program's own name.
+func (k key) isPeer() bool { return k.isCertain() || len(k) > 0 && peerWord.MatchString(k[len(k)-1]) }
 
 func (k key) contains(pattern *regexp.Regexp) bool {
 	return slices.ContainsFunc(k, pattern.MatchString)
@@ -52,13 +62,14 @@ func (k key) isCertain() bool {
 	return len(words) > 0 && certainWord.MatchString(words[len(words)-1])
 }
 
-// isOther reports whether the value is another thing than a host.
-func (k key) isOther() bool {
+// isOther reports whether a value is another thing than a host.
+func (k key) isOther(value string) bool {
 	if len(k) == 0 || k.isCertain() {
 		return false
 	}
 	last := k[len(k)-1]
-	return otherWord.MatchString(last) || len(k) > 1 && last == "db" || slices.Equal(k, key{"peer", "service"})
+	isSort := ofSort.MatchString(last) && serverWord.MatchString(value) && !ofSort.MatchString(value)
+	return isSort || otherWord.MatchString(last) || len(k) > 1 && last == "db" || slices.Equal(k, key{"peer", "service"})
 }
 
 // isHost reports whether a value that is no other thing is a host.

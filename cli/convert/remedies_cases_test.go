@@ -122,6 +122,7 @@ func remedies() []remedy {
 			"http://api.back",
 			"http://api.example.com",
 		},
+		{"name a ConfigMap of your own", container(", envFrom: [{configMapRef: {name: kube-root-ca.crt}}]"), "kube-root-ca.crt", "own"},
 		{"create it in the project", container(", envFrom: [{configMapRef: {name: conf}}]"), "", "\n---\n" + configMap("A", "b")},
 		{
 			"name its namespace in --namespace",
