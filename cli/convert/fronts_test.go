@@ -76,8 +76,14 @@ func TestFronts(t *testing.T) {
 			never: []string{"serviceName", "Service web:"},
 		},
 		"an address for the Service of the names of Pods": {
-			out:   []string{stateful + service("web", onePort), "service:"},
-			lines: [][2]string{{"StatefulSet web: spec.serviceName: ", "not headless"}},
+			out: []string{stateful + service("web", onePort), "service:"}, never: []string{"serviceName"},
+		},
+		"an address beside the Service of the names of Pods": {
+			out: []string{
+				strings.Replace(stateful, "serviceName: web", "serviceName: names", 1) + service("names", ", clusterIP: None") + service("web", onePort),
+				"service:",
+			},
+			lines: [][2]string{{"StatefulSet web: spec.serviceName: ", "not headless"}, {"Service names: ", "a Workload has one Service"}},
 		},
 		"two objects behind one Service": {
 			out: []string{web + "\n---\n" + other + service("all", onePort), "kind: Workload"}, never: []string{"spec.service:"},

@@ -317,7 +317,7 @@ func (m *manifests) listTexts(c *converted, container *v1alpha.SandboxContainer)
 		}
 	}
 	for _, variable := range container.Env {
-		if values[variable.Name] = expand(variable.Value, values); variable.ValueFrom != nil {
+		if values[variable.Name] = expand(variable.Value, values, kubernetesReference); variable.ValueFrom != nil {
 			values[variable.Name] = "$(" + variable.Name + ")"
 		}
 		list(values[variable.Name], "variable "+variable.Name, slot{position: ofVariable, name: variable.Name})
@@ -325,7 +325,7 @@ func (m *manifests) listTexts(c *converted, container *v1alpha.SandboxContainer)
 	for _, texts := range textsOf(container) {
 		option := "-"
 		for i, text := range texts.texts {
-			text = expand(text, values)
+			text = expand(text, values, shellReference)
 			list(text, fmt.Sprintf("%s[%d]", texts.name, i), slot{position: ofArgument, name: option})
 			if option = "-"; strings.HasPrefix(text, "-") && !strings.Contains(text, "=") {
 				option = text
@@ -334,13 +334,16 @@ func (m *manifests) listTexts(c *converted, container *v1alpha.SandboxContainer)
 	}
 }
 
-// kubernetesReference is a reference that Kubernetes expands.
-var kubernetesReference = regexp.MustCompile(`\$\([^()\s]+\)`)
+// kubernetesReference is a reference that Kubernetes expands, and shellReference one that a shell does, too.
+var (
+	kubernetesReference = regexp.MustCompile(`\$\([^()\s]+\)`)
+	shellReference      = regexp.MustCompile(kubernetesReference.String() + `|\$\{(\w+)\}|\$([A-Za-z_]\w*)`)
+)
 
 // expand replaces the references to variables in a text by their values, if these are known.
-func expand(text string, values map[string]string) string {
-	return kubernetesReference.ReplaceAllStringFunc(text, func(reference string) string {
-		if value, known := values[strings.Trim(reference, "$()")]; known {
+func expand(text string, values map[string]string, references *regexp.Regexp) string {
+	return references.ReplaceAllStringFunc(text, func(reference string) string {
+		if value, known := values[strings.Trim(reference, "$(){}")]; known {
 			return value
 		}
 		return reference

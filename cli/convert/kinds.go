@@ -81,6 +81,7 @@ func secretOf(object source) string {
 
 // Reasons that several kinds share.
 const (
+	noVolumes  = "cells attach configMap, secret and emptyDir volumes"
 	noIdentity = "Instances have no identity in their cell, and no token"
 	ofGateway  = "the operator has the Gateway of each cell; set exposure: Gateway and hostnames in spec.service"
 	byNames    = "a Workload gets all paths of its names: set exposure: Gateway and hostnames in spec.service"
@@ -93,9 +94,9 @@ var otherKinds = map[string]string{
 	"Kustomization":  "convert its folder with -k",
 	"Namespace":      "the project has its namespaces",
 	"ServiceAccount": noIdentity, "Role": noIdentity, "RoleBinding": noIdentity, "ClusterRole": noIdentity, "ClusterRoleBinding": noIdentity,
-	"PersistentVolumeClaim": "cells attach configMap, secret and emptyDir volumes",
-	"NetworkPolicy":         "networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
-	"IngressClass":          ofGateway, "Gateway": ofGateway, "GatewayClass": ofGateway,
+	"PersistentVolumeClaim": noVolumes, "PersistentVolume": noVolumes, "StorageClass": noVolumes,
+	"NetworkPolicy": "networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
+	"IngressClass":  ofGateway, "Gateway": ofGateway, "GatewayClass": ofGateway,
 	"GRPCRoute": byNames + ", and appProtocol: kubernetes.io/h2c at its port",
 	"TLSRoute":  byAddress, "TCPRoute": byAddress, "UDPRoute": byAddress,
 	"ResourceQuota":            "the operator of the platform sets the project's quota",

@@ -152,7 +152,7 @@ func remedies() []remedy {
 		},
 		{
 			"only with headless: true in spec.service",
-			stateful(", serviceName: web") + service("web", ", ports: [{port: 80}]"),
+			stateful(", serviceName: names") + service("names", ", clusterIP: None") + service("web", ", ports: [{port: 80}]"),
 			", ports:",
 			", clusterIP: None, ports:",
 		},

@@ -43,6 +43,19 @@ func TestSeen(t *testing.T) {
 			},
 			never: []string{"write web\n"},
 		},
+		"names that a shell puts together": {
+			out: []string{
+				stateful(", serviceName: web", ", env: [{name: NAME, value: web}, {name: DOMAIN, value: '$(NAME).default.svc'}], "+
+					"args: ['exec web --join=${NAME}-0.${DOMAIN}:80,$NAME-1.$DOMAIN:80 --own=$(hostname).${DOMAIN} --other=${OTHER}-0']") +
+					service("web", headless), "headless: true",
+			},
+			lines: [][2]string{
+				{"StatefulSet web: variable DOMAIN of container web names web.default.svc: ", "write web"},
+				{"StatefulSet web: args[0] of container web names Pod web-0, ", ""},
+				{"StatefulSet web: args[0] of container web names Pod web-1, ", ""},
+				{"StatefulSet web: args[0] of container web names $(hostname).web.default.svc: ", "write $(hostname).web"},
+			},
+		},
 		"several variables that are left out": {
 			out: []string{
 				deployment("", "", "", ", env: [{name: A, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}, "+

@@ -166,14 +166,16 @@ func (c *converted) hostOf(service string, ofPods bool) host {
 // govern lists the Service that gave the Pods of a StatefulSet their names, unless the Workload has it.
 func (m *manifests) govern(c *converted) {
 	at := hostKey{c.from.namespace, c.governing}
-	if known := m.hosts[at]; c.governing != "" && known.what == "" {
+	known := m.hosts[at]
+	if c.governing != "" && known.what == "" {
 		m.hosts[at] = host{what: "Service " + c.governing}
 		if c.workload.Spec.Service != nil {
 			m.hosts[at] = c.hostOf(c.governing, true)
 		}
 	}
 	switch {
-	case c.governing == "":
+	case c.governing == "", known.what != "" && known.instead != "" && !known.ofPods:
+		// Only a headless Service gives names to Pods.
 	case c.workload.Spec.Service == nil:
 		c.losef("spec.serviceName", "set spec.service with headless: true; the Service has the name of the Workload")
 	case !c.workload.Spec.Service.Headless:
