@@ -205,6 +205,9 @@ func (c *conversion) maxUnavailable(limit *intstr.IntOrString, path string) *int
 	return new(*limit)
 }
 
+// surgePath is the field of maxSurge in a Deployment.
+const surgePath = "spec.strategy.rollingUpdate.maxSurge"
+
 // defaultSurge is maxSurge of a Deployment that does not set it.
 const defaultSurge = "25%"
 
@@ -214,7 +217,7 @@ func (c *conversion) maxSurge(limit *intstr.IntOrString) *intstr.IntOrString {
 		return new(intstr.FromString(defaultSurge))
 	}
 	if percent, err := intstr.GetScaledValueFromIntOrPercent(limit, 100, true); err == nil && limit.Type == intstr.String && percent > 100 {
-		c.losef("spec.strategy.rollingUpdate.maxSurge", "is at most 100%%; the Workload has 100%%")
+		c.losef(surgePath, "is at most 100%%; the Workload has 100%%")
 		return new(intstr.FromString("100%"))
 	}
 	return new(*limit)

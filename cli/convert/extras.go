@@ -174,7 +174,8 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 	}
 	if rollout := c.workload.Spec.Rollout; rollout != nil && rollout.MaxSurge != nil {
 		if c.surge {
-			c.losef("spec.strategy.rollingUpdate.maxSurge", "Instances that metrics scale have no additional Instances during a rollout")
+			c.losses = slices.DeleteFunc(c.losses, func(l Loss) bool { return l.Path == surgePath })
+			c.losef(surgePath, "Instances that metrics scale have no additional Instances during a rollout")
 		}
 		rollout.MaxSurge = nil
 		if equality.Semantic.DeepEqual(*rollout, v1alpha.WorkloadRollout{}) {

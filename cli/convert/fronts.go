@@ -309,7 +309,8 @@ func (m *manifests) lead(c *converted, next hop) string {
 	})
 	switch {
 	case service.Headless:
-		return fmt.Sprintf("Service %s is headless, and only a Service with an address is exposed", next.service)
+		return fmt.Sprintf("Service %s is headless, and only a Service with an address is exposed: remove clusterIP: None, "+
+			"or set headless: false and exposure: Gateway in spec.service", next.service)
 	case at < 0:
 		return fmt.Sprintf("Service %s has no port %s", next.service, port.String())
 	case service.Exposed() && (at > 0 || !service.Routed()):

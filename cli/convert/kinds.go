@@ -54,11 +54,15 @@ func hookOf(object source) string { return object.GetAnnotations()["helm.sh/hook
 
 // besidesHook names what to do with a hook of a chart.
 func besidesHook(hook string) string {
+	before := strings.Contains(hook, "pre-install") || strings.Contains(hook, "pre-upgrade")
+	after := strings.Contains(hook, "post-install") || strings.Contains(hook, "post-upgrade")
 	when := "when you delete"
 	switch {
-	case strings.Contains(hook, "pre-install"), strings.Contains(hook, "pre-upgrade"):
+	case before && after:
+		when = "when you apply"
+	case before:
 		when = "before you apply"
-	case strings.Contains(hook, "post-install"), strings.Contains(hook, "post-upgrade"):
+	case after:
 		when = "after you apply"
 	}
 	if hook == "" {

@@ -182,6 +182,12 @@ func remedies() []remedy {
 			rule("example.com", "/", "b", "{number: 80}"),
 			rule("b.example.com", "/", "b", "{number: 80}"),
 		},
+		{
+			"or set headless: false and exposure: Gateway",
+			plain + service("web", ", clusterIP: None, ports: [{port: 80}]") + ingress(first),
+			", clusterIP: None",
+			"",
+		},
 		gone("Gateway", "gateway.networking.k8s.io/v1"),
 		gone("TCPRoute", "gateway.networking.k8s.io/v1"),
 		gone("GRPCRoute", "gateway.networking.k8s.io/v1"),

@@ -103,6 +103,18 @@ func TestSeen(t *testing.T) {
 			out:   []string{hook("ReplicaSet", "post-upgrade,pre-delete"), "kind: Workload"},
 			lines: [][2]string{{"error: file: ReplicaSet x is not converted: ", "run it by other means, after you apply the Workloads"}},
 		},
+		"hooks before and after": {
+			out:   []string{hook("ReplicaSet", "post-install,pre-upgrade"), "kind: Workload"},
+			lines: [][2]string{{"error: file: ReplicaSet x is not converted: ", "run it by other means, when you apply the Workloads"}},
+		},
+		"more surge than is possible, and metrics": {
+			out: []string{
+				deployment("", ", strategy: {rollingUpdate: {maxSurge: 200%}}", "", ", resources: {limits: {cpu: 1, memory: 1Gi}}") +
+					object("autoscaling/v2", "HorizontalPodAutoscaler", ", spec: {maxReplicas: 3, scaleTargetRef: {kind: Deployment, name: web}}"),
+				"maxReplicas: 3",
+			},
+			lines: [][2]string{{"Deployment web: spec.strategy.rollingUpdate.maxSurge: ", "have no additional Instances"}}, never: []string{"100%"},
+		},
 		"what has no namespace, and goes with what has one": {
 			out: []string{
 				inProd + service("web", onePort) +
