@@ -58,7 +58,7 @@ const placement = "default"
 // fromDeployment converts a Deployment to a Workload.
 func fromDeployment(from *appsv1.Deployment, o Options) *conversion {
 	c := newConversion("Deployment", &from.ObjectMeta, o)
-	c.lose(podfields.Losses(&from.Spec, "spec")...)
+	c.fields(&from.Spec, from.Spec.Template.Spec.Volumes)
 	scale := c.scale(from.Spec.Replicas)
 	scale.InstanceManagementPolicy = v1alpha.Parallel
 	rollout := &v1alpha.WorkloadRollout{
@@ -83,7 +83,7 @@ func fromDeployment(from *appsv1.Deployment, o Options) *conversion {
 func fromStatefulSet(from *appsv1.StatefulSet, o Options) *conversion {
 	c := newConversion("StatefulSet", &from.ObjectMeta, o)
 	c.governing = from.Spec.ServiceName
-	c.lose(podfields.Losses(&from.Spec, "spec")...)
+	c.fields(&from.Spec, from.Spec.Template.Spec.Volumes)
 	scale := c.scale(from.Spec.Replicas)
 	scale.InstanceManagementPolicy = v1alpha.OrderedReady
 	c.losef("metadata.name", "Pods are named %s-0 and so on, and Instances %s-0; programs that find their peers by name must be changed",
@@ -146,6 +146,23 @@ func (c *conversion) lose(losses ...podfields.Loss) {
 	}
 }
 
+// fields lists the fields of an object that a Workload does not have. The certificates of a cluster are for the service account.
+func (c *conversion) fields(spec any, volumes []corev1.Volume) {
+	certificates := map[string]bool{}
+	for i := range volumes {
+		for j, from := range ptr.Deref(volumes[i].Projected, corev1.ProjectedVolumeSource{}).Sources {
+			path := fmt.Sprintf("%s.volumes[%d].projected.sources[%d].configMap", podPath, i, j)
+			certificates[path] = from.ConfigMap != nil && from.ConfigMap.Name == rootCA
+		}
+	}
+	for _, loss := range podfields.Losses(spec, "spec") {
+		if certificates[loss.Path] {
+			loss.Why = noIdentity
+		}
+		c.lose(loss)
+	}
+}
+
 // losef adds the loss of a field; path "": of the object.
 func (c *conversion) losef(path, format string, args ...any) {
 	c.lose(podfields.Loss{Path: path, Why: fmt.Sprintf(format, args...)})
@@ -188,6 +205,9 @@ func (c *conversion) maxUnavailable(limit *intstr.IntOrString, path string) *int
 	return new(*limit)
 }
 
+// surgePath is the field of maxSurge in a Deployment.
+const surgePath = "spec.strategy.rollingUpdate.maxSurge"
+
 // defaultSurge is maxSurge of a Deployment that does not set it.
 const defaultSurge = "25%"
 
@@ -197,7 +217,7 @@ func (c *conversion) maxSurge(limit *intstr.IntOrString) *intstr.IntOrString {
 		return new(intstr.FromString(defaultSurge))
 	}
 	if percent, err := intstr.GetScaledValueFromIntOrPercent(limit, 100, true); err == nil && limit.Type == intstr.String && percent > 100 {
-		c.losef("spec.strategy.rollingUpdate.maxSurge", "is at most 100%%; the Workload has 100%%")
+		c.losef(surgePath, "is at most 100%%; the Workload has 100%%")
 		return new(intstr.FromString("100%"))
 	}
 	return new(*limit)

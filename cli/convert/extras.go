@@ -34,7 +34,7 @@ func (m *manifests) addBudgets() {
 		selected, why := m.selected(id.namespace, budget.Spec.Selector), ""
 		switch {
 		case len(selected) == 0:
-			why = "it selects the Pods of no converted object"
+			why = "it selects the Pods of no converted object" + m.selectedElsewhere(id.namespace, budget.Spec.Selector)
 		case len(selected) > 1:
 			why = fmt.Sprintf("it selects the Pods of %d converted objects; set spec.disruption of each Workload", len(selected))
 		case selected[0].workload.Spec.Disruption != nil:
@@ -103,15 +103,15 @@ func (m *manifests) addAutoscalers() {
 			return err
 		}
 		object, target := describe(source.Unstructured), scaler.Spec.ScaleTargetRef
-		found := slices.IndexFunc(m.workloads, func(c *converted) bool {
-			return c.from.namespace == id.namespace && c.from.kind == target.Kind && c.from.name == target.Name
-		})
+		isTarget := func(c *converted) bool { return c.from.kind == target.Kind && c.from.name == target.Name }
+		found := slices.IndexFunc(m.workloads, func(c *converted) bool { return c.from.namespace == id.namespace && isTarget(c) })
 		switch {
 		case target.Kind == v1alpha.KindWorkload:
 			m.lose(object, "", "is not converted: set maxReplicas and metrics in the scaleSettings of Workload "+target.Name)
 			return nil
 		case found < 0:
-			m.lose(object, "", fmt.Sprintf("is not converted: %s %s is no converted object", target.Kind, target.Name))
+			m.lose(object, "", fmt.Sprintf("is not converted: %s %s is no converted object", target.Kind, target.Name)+
+				m.elsewhere(id.namespace, isTarget))
 			return nil
 		case m.workloads[found].workload.Spec.Placements[0].ScaleSettings.MaxReplicas != nil:
 			m.lose(object, "", "is not converted: another one scales Workload "+m.workloads[found].workload.Name)
@@ -174,7 +174,8 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 	}
 	if rollout := c.workload.Spec.Rollout; rollout != nil && rollout.MaxSurge != nil {
 		if c.surge {
-			c.losef("spec.strategy.rollingUpdate.maxSurge", "Instances that metrics scale have no additional Instances during a rollout")
+			c.losses = slices.DeleteFunc(c.losses, func(l Loss) bool { return l.Path == surgePath })
+			c.losef(surgePath, "Instances that metrics scale have no additional Instances during a rollout")
 		}
 		rollout.MaxSurge = nil
 		if equality.Semantic.DeepEqual(*rollout, v1alpha.WorkloadRollout{}) {

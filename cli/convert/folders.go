@@ -17,8 +17,12 @@ type folder struct {
 	path, why, container string
 }
 
-// ofAccount is where Kubernetes puts the token of a service account, also below /var.
-var ofAccount = folder{path: "/run/secrets/kubernetes.io/serviceaccount", why: "which no Instance has"}
+// ofAccounts are where Kubernetes, and the controllers of providers, put the tokens of service accounts, also below /var.
+var ofAccounts = []folder{
+	{path: "/run/secrets/kubernetes.io/serviceaccount", why: "which no Instance has"},
+	{path: "/run/secrets/eks.amazonaws.com/serviceaccount", why: "which no Instance has"},
+	{path: "/run/secrets/azure/tokens", why: "which no Instance has"},
+}
 
 // String names the folder.
 func (f *folder) String() string { return f.path + ", " + f.why }
@@ -32,7 +36,7 @@ func (f *folder) isIn(text string) bool {
 // only folders that others fill count.
 func (c *conversion) lostFolders(container, text string) []string {
 	var found []string
-	for _, lost := range append(c.folders, ofAccount) {
+	for _, lost := range slices.Concat(c.folders, ofAccounts) {
 		if (lost.container == "" || lost.container == container) && lost.isIn(text) && !slices.Contains(found, lost.String()) {
 			found = append(found, lost.String())
 		}

@@ -4,6 +4,7 @@
 package convert
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,10 @@ func TestFronts(t *testing.T) {
 	web := deployment("", "", "", ", ports: [{name: http, containerPort: 8080}], env: [{name: URL, value: 'http://web-svc'}]")
 	other := strings.ReplaceAll(deployment("", "", "", ""), "name: web", "name: other")
 	stateful := strings.Replace(deployment("", ", serviceName: web", "", ""), "kind: Deployment", "kind: StatefulSet", 1)
+	var nineRules []string
+	for i := range 9 {
+		nineRules = append(nineRules, rule(fmt.Sprintf("h%d.example.com", i), "/", "web", "{number: 80}"))
+	}
 	for name, c := range map[string]chart{
 		"a Service with all that a Workload has": {out: []string{
 			web + service("web", onePort+", publishNotReadyAddresses: true, sessionAffinity: None, internalTrafficPolicy: Cluster, type: ClusterIP"),
@@ -71,8 +76,14 @@ func TestFronts(t *testing.T) {
 			never: []string{"serviceName", "Service web:"},
 		},
 		"an address for the Service of the names of Pods": {
-			out:   []string{stateful + service("web", onePort), "service:"},
-			lines: [][2]string{{"StatefulSet web: spec.serviceName: ", "not headless"}},
+			out: []string{stateful + service("web", onePort), "service:"}, never: []string{"serviceName"},
+		},
+		"an address beside the Service of the names of Pods": {
+			out: []string{
+				strings.Replace(stateful, "serviceName: web", "serviceName: names", 1) + service("names", ", clusterIP: None") + service("web", onePort),
+				"service:",
+			},
+			lines: [][2]string{{"StatefulSet web: spec.serviceName: ", "not headless"}, {"Service names: ", "a Workload has one Service"}},
 		},
 		"two objects behind one Service": {
 			out: []string{web + "\n---\n" + other + service("all", onePort), "kind: Workload"}, never: []string{"spec.service:"},
@@ -140,13 +151,93 @@ func TestFronts(t *testing.T) {
 			out:   []string{web + service("web", onePort) + ingress(rule("", "/", "web", "{name: http}")), "service:\n    ports:"},
 			lines: [][2]string{{"Ingress web: is not converted: ", "by names without wildcards"}},
 		},
-		"an Ingress for two Services": {
+		"an Ingress for two Services, one of which is elsewhere": {
 			out: []string{
 				web + service("web", onePort) +
-					ingress(rule("a.example.com", "/", "web", "{number: 80}"), rule("b.example.com", "/", "b", "{number: 80}")),
+					ingress(rule("b.example.com", "/", "b", "{number: 80}"), rule("a.example.com", "/", "web", "{number: 80}")),
+				"exposure: Gateway\n    hostnames:\n    - a.example.com\n    ports:",
+			},
+			lines: [][2]string{
+				{"Workload web: spec.service.hostnames: ", exposed + "Ingress web"},
+				{"Ingress web: spec.rules[0].http.paths[0]: ", "Service b has become spec.service of no Workload"},
+			},
+			never: []string{"Ingress web: is not converted"},
+		},
+		"an Ingress for two Workloads": {
+			out: []string{
+				web + service("web", onePort) + "\n---\n" + strings.ReplaceAll(other, "app: web", "app: other") +
+					strings.ReplaceAll(service("other", onePort), "app: web", "app: other") +
+					ingress(rule("a.example.com", "/", "web", "{number: 80}"), rule("b.example.com", "/", "other", "{name: http}")),
+				"hostnames:\n    - a.example.com\n    ports:", "hostnames:\n    - b.example.com\n    ports:",
+			},
+			lines: [][2]string{
+				{"Workload web: spec.service.hostnames: ", exposed + "Ingress web"},
+				{"Workload other: spec.service.hostnames: ", exposed + "Ingress web"},
+			},
+			never: []string{"Ingress web: "},
+		},
+		"an Ingress for two Services at one name and path": {
+			out: []string{
+				web + service("web", onePort) +
+					ingress(rule("example.com", "/", "web", "{number: 80}"), rule("example.com", "/", "b", "{number: 80}")),
 				"service:\n    ports:",
 			},
 			lines: [][2]string{{"Ingress web: is not converted: ", "a name leads to one Workload"}},
+		},
+		"an Ingress for all paths, some of another Service": {
+			out: []string{
+				web + service("web", onePort) +
+					ingress(rule("example.com", "/api", "b", "{number: 80}"), rule("example.com", "/", "web", "{number: 80}"),
+						rule("example.com", "/assets", "web", "{number: 80}"), rule("*.example.com", "/", "web", "{number: 80}")),
+				"hostnames:\n    - example.com\n    ports:",
+			},
+			lines: [][2]string{
+				{"Workload web: spec.service.hostnames: ", exposed + "Ingress web"},
+				{"Ingress web: spec.rules[0].http.paths[0]: ", "all requests for its names as they are; give each path a name"},
+				{"Ingress web: spec.rules[3].http.paths[0]: ", "names without wildcards"},
+			},
+			never: []string{"spec.rules[1]", "spec.rules[2]", "is not converted"},
+		},
+		"an Ingress for a pattern of all paths, and the rest of all names": {
+			out: []string{
+				web + service("web", onePort) + strings.Replace(ingress(rule("example.com", "/(.*)", "web", "{number: 80}")), "spec: {",
+					"spec: {defaultBackend: {service: {name: web, port: {number: 80}}}, ", 1),
+				"hostnames:\n    - example.com\n    ports:",
+			},
+			lines: [][2]string{
+				{"Workload web: spec.service.hostnames: ", exposed + "Ingress web"},
+				{"Ingress web: spec.defaultBackend: ", "names without wildcards"},
+			},
+		},
+		"an Ingress for two ports": {
+			out: []string{
+				web + service("web", twoPorts) +
+					ingress(rule("example.com", "/", "web", "{number: 80}"), rule("metrics.example.com", "/", "web", "{name: metrics}")),
+				"hostnames:\n    - example.com\n    ports:\n    - name: http\n",
+			},
+			lines: [][2]string{
+				{"Workload web: spec.service.hostnames: ", exposed + "Ingress web"},
+				{"Ingress web: spec.rules[1].http.paths[0]: ", "exposed otherwise already"},
+			},
+		},
+		"an Ingress for more names than a Workload has": {
+			out: []string{web + service("web", onePort) + ingress(nineRules...), "- h7.example.com\n    ports:"},
+			lines: [][2]string{
+				{"Workload web: spec.service.hostnames: ", exposed + "Ingress web"},
+				{"Ingress web: spec.rules[8].http.paths[0]: ", "Workload web has 8 names already"},
+			},
+		},
+		"two objects for one name": {
+			out: []string{
+				web + service("web", onePort) + "\n---\n" + strings.ReplaceAll(other, "app: web", "app: other") +
+					strings.ReplaceAll(service("other", onePort), "app: web", "app: other") +
+					ingress(rule("web.example.com", "/", "other", "{number: 80}")) + route("{backendRefs: [{name: web, port: 80}]}"),
+				"hostnames:\n    - web.example.com\n",
+			},
+			lines: [][2]string{
+				{"Workload other: spec.service.hostnames: ", exposed + "Ingress web"},
+				{"HTTPRoute web: is not converted: ", "Workload other has web.example.com"},
+			},
 		},
 		"an Ingress for a Service that is elsewhere": {
 			out:   []string{web + ingress(rule("example.com", "/", "gone", "{number: 80}")), "kind: Workload"},
@@ -203,6 +294,24 @@ func TestFronts(t *testing.T) {
 				web + service("web", onePort) + route("{filters: [{type: URLRewrite}], backendRefs: [{name: web, port: 80}]}"), "service:",
 			},
 			lines: [][2]string{{"HTTPRoute web: is not converted: ", "as they are"}},
+		},
+		"a route of several rules, and a name that is a pattern": {
+			out: []string{
+				web + service("web", onePort) + strings.Replace(route("{matches: [{path: {type: Exact, value: /old}}], "+
+					"filters: [{type: RequestRedirect}]}, {matches: [{path: {value: /api}}], backendRefs: [{name: b, port: 80}]}, "+
+					"{filters: [{type: RequestHeaderModifier}], matches: [{path: {value: /x}}, {path: {value: /}}], "+
+					"backendRefs: [{name: b, port: 80, weight: 0}, {name: web, port: 80, weight: 1}]}"),
+					"[web.example.com]", "[web.example.com, '*.example.com']", 1),
+				"exposure: Gateway\n    hostnames:\n    - web.example.com\n    ports:",
+			},
+			lines: [][2]string{
+				{"Workload web: spec.service.hostnames: ", exposed + "HTTPRoute web"},
+				{"HTTPRoute web: spec.rules[0]: ", "it leads to no Service"},
+				{"HTTPRoute web: spec.rules[1]: ", "give each path a name of its own"},
+				{"HTTPRoute web: spec.rules[2].filters: ", "has none"},
+				{"HTTPRoute web: spec.hostnames[1]: ", "names without wildcards"},
+			},
+			never: []string{"is not converted", "spec.rules[2]: "},
 		},
 		"a route that redirects": {
 			out:   []string{web + service("web", onePort) + route("{filters: [{type: RequestRedirect}]}"), "service:"},

@@ -6,6 +6,7 @@ package convert
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -224,8 +225,9 @@ func isKept(of leaf, out map[string]int) bool {
 		_, key, _ := templates.SplitFieldPath(fmt.Sprint(of.value))
 		return key == appsv1.PodIndexLabel || key == appsv1.StatefulSetPodNameLabel || out[place(of.path)+"="+of.text()] > 0
 	}
-	if of.path == "spec.serviceName" && out["spec.service.headless=true"] > 0 {
-		return true
+	if of.path == "spec.serviceName" {
+		// A Service with an address gives no names to Pods.
+		return slices.ContainsFunc(slices.Collect(maps.Keys(out)), func(kept string) bool { return strings.HasPrefix(kept, "spec.service.") })
 	}
 	if strings.HasSuffix(of.path, ".mountPath") && !strings.HasPrefix(fmt.Sprint(of.value), "/") {
 		of.value = "/" + fmt.Sprint(of.value)
@@ -234,7 +236,7 @@ func isKept(of leaf, out map[string]int) bool {
 }
 
 // changed are fields that are kept and mean something else.
-var changed = regexp.MustCompile(`^(metadata\.name|(spec\.template\.)?metadata\.(labels|annotations)\[.+\]|spec\.replicas|` + regexp.QuoteMeta(podPath) +
+var changed = regexp.MustCompile(`^(metadata\.name|spec\.serviceName|(spec\.template\.)?metadata\.(labels|annotations)\[.+\]|spec\.replicas|` + regexp.QuoteMeta(podPath) +
 	`\.(containers|(initContainers|containers)\[\d+\]|.*\.(lifecycle\.preStop|env\[\d+\](\.value)?|(command|args)\[\d+\])))$`)
 
 // checkLoss checks that a listed field is not in the Workloads unchanged, and asks for something.

@@ -28,6 +28,8 @@ type host struct {
 	what string
 	// instead is the name or the address in a cell; "": there is nothing.
 	instead string
+	// ofPods: each Pod has a name and an address there, and ofInstances: each Instance has in a cell.
+	ofPods, ofInstances bool
 }
 
 // hosts are the names that the cluster of the input resolves.
@@ -66,17 +68,8 @@ var (
 	// listBefore and endAfter are around a value, or around an item of a list.
 	listBefore = regexp.MustCompile(`^["']?([^\s"',]+, ?)*$`)
 	endAfter   = regexp.MustCompile(`^([\s"',;/)}\]]|$)`)
-	// ofHost is the key of a host, ofOther the key of another thing.
-	ofHost = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master|` +
-		`primary|replica|remote|member|cluster|backend`)
-	ofOther = regexp.MustCompile(`(?i)((user|username|name|password|database|vhost|[-_.]db)|` +
-		`(^|[-_.])(login|pass|secret|token|key|schema|mode|role|type|` +
-		`kind|tag|image|version|env|environment|profiles?([-_.]active)?|driver|dialect|engine|provider|vendor|connection|exporter|propagator|` +
-		`channel|adapter|format|feature|module|plugin|store|section|topic|queue|prefix|namespace|index|bucket|title|app|component|id|group|` +
-		`realm|client|label|release|peer\.service))s?$`)
-	certainly = regexp.MustCompile(`(?i)(^|[^v])host|addr|url|uri|endpoint`)
-	// ofImage is the key of something with a version, which looks as a port.
-	ofImage = regexp.MustCompile(`(?i)image|tag|version`)
+	// toOwner is the text before the owner of a file.
+	toOwner = regexp.MustCompile(`\b(chown|chgrp)\s+(-\S+\s+)*$`)
 )
 
 // isHost reports whether a word of a text stands where a host can stand.
@@ -84,36 +77,42 @@ func (s *slot) isHost(text string, from, to int) bool {
 	const near = 256
 	before, after := text[max(0, from-near):from], text[to:min(len(text), to+near)]
 	isURL := beforeHost.MatchString(before)
-	key, assigned := s.name, false
+	name, assigned := s.name, false
 	if match := keyBefore.FindStringSubmatch(before); match != nil {
-		key, assigned = match[1], match[2] != ""
+		name, assigned = match[1], match[2] != ""
 	}
-	switch isItem := listBefore.MatchString(text[:from]); {
-	case strings.HasSuffix(before, "/") && !isURL, afterUser.MatchString(after):
+	switch {
+	case strings.HasSuffix(before, "/") && !isURL, afterUser.MatchString(after), toOwner.MatchString(before):
 		// A part of a path, such as the one of an image, or a user.
 		return false
 	case isURL:
 		return true
 	case strings.HasPrefix(after, ":"), afterHost.MatchString(after):
-		return afterHost.MatchString(after) && !ofImage.MatchString(key)
-	case !endAfter.MatchString(after), s.isOther(key, text[from:to]):
+		return afterHost.MatchString(after) && !keyOfText(name).contains(withVersion)
+	case !endAfter.MatchString(after):
 		return false
-	case key != s.name:
-		return ofHost.MatchString(key) || assigned && s.position != ofFile
-	case s.position == ofVariable:
-		return isItem
+	case name != s.name:
+		return s.isHostOf(name, text[from:to], assigned && s.position != ofFile)
 	default:
-		return isItem && (key == "-h" || ofHost.MatchString(key))
+		return listBefore.MatchString(text[:from]) && (s.position == ofVariable && !s.isOther(name, text[from:to]) ||
+			s.isHostOf(name, text[from:to], s.position == ofArgument))
 	}
 }
 
-// isOther reports whether a key has another value than a host, or the word there is the program's own name.
-func (s *slot) isOther(key, word string) bool {
-	return !certainly.MatchString(key) && (ofOther.MatchString(key) || slices.Contains(s.own, word))
+// isOther reports whether a key has another value than a host, or the value is the program's own name.
+func (s *slot) isOther(name, value string) bool {
+	key := keyOfText(name)
+	return key.isOther(value) || slices.Contains(s.own, value) && !key.isPeer()
 }
 
-// lost returns what a word names that no cell has by this name; certain: whatever is around it.
-func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
+// isHostOf reports whether the value of a key is a host; of an option, more keys have one.
+func (s *slot) isHostOf(name, value string, ofOption bool) bool {
+	key := keyOfText(name)
+	return !s.isOther(name, value) && (key.isHost() || ofOption && key.leadsTo(value))
+}
+
+// lost returns what a word names that no cell has by this name; certain: whatever is around it. A word may be the end of a name.
+func (m *manifests) lost(token, namespace string, isEnd bool) (lost string, certain bool) {
 	if alias, known := m.hosts[hostKey{namespace, token}]; known && strings.Contains(token, ".") {
 		return fmt.Sprintf("%s, which no Instance knows; write %s", alias.what, alias.instead), true
 	}
@@ -125,6 +124,7 @@ func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
 	if labels = m.labelsOf(labels, namespace); len(labels) == 0 {
 		return "", false
 	}
+	pod := podOf(token, labels, isEnd)
 	if slices.Equal(labels, []string{"kubernetes", metav1.NamespaceDefault}) {
 		return "the API server of the cell, where Instances have no identity", true
 	}
@@ -132,13 +132,27 @@ func (m *manifests) lost(token, namespace string) (lost string, certain bool) {
 	known, isKnown := m.hosts[at]
 	switch qualified := len(labels) == 2; {
 	case isKnown && qualified && known.instead != "":
-		return token + ": its namespace has another name in a cell; " + known.from(at.namespace == namespace || m.ProjectNamespace != ""), true
+		isOwn := at.namespace == namespace || m.ProjectNamespace != ""
+		return token + ": its namespace has another name in a cell; " + known.from(pod, isOwn), true
 	case isKnown && known.instead != at.name:
-		return known.what + ", which no cell has" + known.remedy(), qualified
+		return known.what + ", which no cell has" + known.remedy(pod), qualified
 	case !isKnown && inCluster:
 		return "Service " + strings.Join(labels, ".") + ", which no cell has", true
 	default:
 		return "", false
+	}
+}
+
+// podOf is the name of a Pod before the name of its Service; "" without one.
+func podOf(token string, labels []string, isEnd bool) string {
+	pod, _, found := strings.Cut(token, "."+strings.Join(labels, "."))
+	switch {
+	case isEnd:
+		return "<instance>"
+	case found:
+		return pod
+	default:
+		return ""
 	}
 }
 
@@ -150,20 +164,28 @@ func keyOf(labels []string, namespace string) hostKey {
 	return hostKey{namespace, labels[0]}
 }
 
-// from names what to write for a host, in its own namespace or in another one.
-func (h host) from(own bool) string {
+// from names what to write for a host, or for one of its Pods, in its own namespace or in another one.
+func (h host) from(pod string, own bool) string {
 	if own {
-		return "write " + h.instead
+		return strings.TrimPrefix(h.remedy(pod), "; ")
 	}
 	return "a Workload reaches the names of its own namespace; --project-namespace moves both to one"
 }
 
-// remedy names what to write instead of a name, if there is something.
-func (h host) remedy() string {
-	if h.instead == "" {
+// remedy names what to write instead of a name, or of the name of a Pod there, if there is something.
+func (h host) remedy(pod string) string {
+	switch ofPod := pod != "" && h.ofPods; {
+	case h.instead == "":
 		return ""
+	case ofPod && !h.ofInstances:
+		return "; " + onlyHeadless
+	case ofPod:
+		return "; write " + pod + "." + h.instead
+	case h.ofPods && !h.ofInstances:
+		return "; write " + h.instead + ", which has one address for all Instances"
+	default:
+		return "; write " + h.instead
 	}
-	return "; write " + h.instead
 }
 
 // labelsOf returns the labels of a Service, and of its namespace, in a name; none in the name of a domain.
@@ -191,7 +213,7 @@ func (m *manifests) lostIn(text, namespace string, s slot) []string {
 		token := text[at[0]:at[1]]
 		begin := at[0] + len(token) - len(strings.TrimLeft(token, "-."))
 		token = strings.Trim(token, "-.")
-		lost, certain := m.lost(token, namespace)
+		lost, certain := m.lost(token, namespace, text[at[0]] == '.' && at[0] > 0 && text[at[0]-1] == '}')
 		if lost != "" && !slices.Contains(found, lost) && (certain || s.isHost(text, begin, begin+len(token))) {
 			found = append(found, lost)
 		}
@@ -217,7 +239,7 @@ func (m *manifests) variablesOf(text, namespace string, set map[string]string) [
 		if !isKnown {
 			continue
 		}
-		found = append(found, known.what+" by variable "+name+", which no Instance has"+known.remedy())
+		found = append(found, known.what+" by variable "+name+", which no Instance has"+known.remedy(""))
 	}
 	return found
 }
@@ -267,8 +289,10 @@ func (m *manifests) listHosts() {
 					s.position = ofVariable
 				}
 				lost := m.lostIn(strings.TrimSpace(text), id.namespace, s)
-				if ofAccount.isIn(text) {
-					lost = append(lost, ofAccount.String())
+				for _, folder := range ofAccounts {
+					if folder.isIn(text) {
+						lost = append(lost, folder.String())
+					}
 				}
 				for _, what := range lost {
 					m.lose(describe(object.Unstructured), field+"["+key+"]", "names "+what)
@@ -293,7 +317,7 @@ func (m *manifests) listTexts(c *converted, container *v1alpha.SandboxContainer)
 		}
 	}
 	for _, variable := range container.Env {
-		if values[variable.Name] = expand(variable.Value, values); variable.ValueFrom != nil {
+		if values[variable.Name] = expand(variable.Value, values, kubernetesReference); variable.ValueFrom != nil {
 			values[variable.Name] = "$(" + variable.Name + ")"
 		}
 		list(values[variable.Name], "variable "+variable.Name, slot{position: ofVariable, name: variable.Name})
@@ -301,7 +325,7 @@ func (m *manifests) listTexts(c *converted, container *v1alpha.SandboxContainer)
 	for _, texts := range textsOf(container) {
 		option := "-"
 		for i, text := range texts.texts {
-			text = expand(text, values)
+			text = expand(text, values, shellReference)
 			list(text, fmt.Sprintf("%s[%d]", texts.name, i), slot{position: ofArgument, name: option})
 			if option = "-"; strings.HasPrefix(text, "-") && !strings.Contains(text, "=") {
 				option = text
@@ -310,13 +334,16 @@ func (m *manifests) listTexts(c *converted, container *v1alpha.SandboxContainer)
 	}
 }
 
-// kubernetesReference is a reference that Kubernetes expands.
-var kubernetesReference = regexp.MustCompile(`\$\([^()\s]+\)`)
+// kubernetesReference is a reference that Kubernetes expands, and shellReference one that a shell does, too.
+var (
+	kubernetesReference = regexp.MustCompile(`\$\([^()\s]+\)`)
+	shellReference      = regexp.MustCompile(kubernetesReference.String() + `|\$\{(\w+)\}|\$([A-Za-z_]\w*)`)
+)
 
 // expand replaces the references to variables in a text by their values, if these are known.
-func expand(text string, values map[string]string) string {
-	return kubernetesReference.ReplaceAllStringFunc(text, func(reference string) string {
-		if value, known := values[strings.Trim(reference, "$()")]; known {
+func expand(text string, values map[string]string, references *regexp.Regexp) string {
+	return references.ReplaceAllStringFunc(text, func(reference string) string {
+		if value, known := values[strings.Trim(reference, "$(){}")]; known {
 			return value
 		}
 		return reference

@@ -29,7 +29,8 @@ func TestHosts(t *testing.T) {
 	program := func(name string) slot { return slot{position: ofVariable, name: name, own: own} }
 	argument := func(before string) slot { return slot{position: ofArgument, name: before} }
 	file := slot{}
-	const none, api, db, cart = "", "Service api, which no cell has", "Service db, which no cell has", "Service valkey-cart, which no cell has"
+	const none, api, db, cart = "", "Service api, which no cell has", "Service db, which no cell has",
+		"Service valkey-cart, which no cell has"
 	for _, c := range []struct {
 		text string
 		slot slot
@@ -130,6 +131,75 @@ func TestHosts(t *testing.T) {
 	} {
 		if got := m.lostIn(c.text, "prod", c.slot); !slices.Equal(got, strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })) {
 			t.Errorf("%q of %+v names %q, want %q", c.text, c.slot, got, c.want)
+		}
+	}
+}
+
+// TestKeys: whether the exact name of a Service is a host depends on the key that has it.
+func TestKeys(t *testing.T) {
+	m := &manifests{
+		hosts: hosts{
+			{"prod", "api"}: {what: "api"}, {"prod", "db"}: {what: "db"}, {"prod", "redis"}: {what: "redis"},
+			{"prod", "valkey-cart"}: {what: "valkey-cart"},
+		},
+		namespaces: map[string]bool{"prod": true},
+	}
+	argument, shell := slot{position: ofArgument, name: "-"}, slot{position: ofArgument, name: "-c"}
+	after := func(option string) slot { return slot{position: ofArgument, name: option} }
+	variable := func(name string) slot { return slot{position: ofVariable, name: name} }
+	for _, c := range []struct {
+		slot  slot
+		texts []string
+		host  bool
+	}{
+		{argument, []string{
+			"--upstream=api", "--backend=api:8080", "--backend=api", "--api=api", "--api-host=api", "-api.addr=api", "--redis=redis",
+			"--cache=valkey-cart", "--cart=valkey-cart", "--db=db", "--mysql=db", "--wait-for=db", "--proxy=api",
+			"--broker=redis", "--log-server=api",
+			"--log=api:8080", "--name=http://api", "--peers=db,api", "--bootstrap=db,other", "--otlp=api", "--sentinel=redis",
+			"--replicaof=redis", "--upstream='api'",
+		}, true},
+		{argument, []string{
+			"--log=api", "--name=api", "--service-name=api", "--service=api", "--serviceName=api", "--log-level=api",
+			"--loggers=api,db", "--only=api",
+			"--process=api", "--run=api", "--enable=api", "--component=api", "--security=api", "--replicaSet=db", "--replica-set=db",
+			"--label=tier=db", "--path=api", "--base-path=api", "--audience=api", "--user=db:1000", "--chown=db:999",
+			"--scope=api", "--task=api", "--debug=db",
+			"--cache-type=redis", "--session=redis", "--queue=redis", "--db-name=db", "--team=api",
+			"--server-name=api", "--leader-election-id=api",
+			"--leader-elect-lease=api", "--node-selector=db", "--metrics=api", "--x=api", "-v=api", "--dbName=db",
+			"--clientId=api", "--redis-version=redis:7.4",
+			"--db=redis", "--cache=redis", "--result-backend=redis",
+			"--hosting=api", "--endpoint-mode=api", "--upstream-protocol=api", "--cluster-name=db", "--url-prefix=api", "--host-path=api",
+		}, false},
+		{after("--upstream"), []string{"api"}, true},
+		{after("--redis"), []string{"redis", "redis,other"}, true},
+		{after("--replicaof"), []string{"redis", "redis 6379"}, true},
+		{after("--log"), []string{"api"}, false},
+		{after("--name"), []string{"api"}, false},
+		{after("--replicaSet"), []string{"db"}, false},
+		{after("--run"), []string{"api"}, false},
+		{after("-v"), []string{"api"}, false},
+		{shell, []string{"exec web --upstream=api --log=debug", "web --redis=redis", "redis-cli -h redis ping", "curl -sf api/health"}, true},
+		{shell, []string{
+			"exec web --log=api", "api", "exec web --service-name=api", "web --only=api,db",
+			"chown db:999 /data", "mkdir -p db api",
+		}, false},
+		{variable("JAVA_OPTS"), []string{"-Ddb.host=db", "-Dredis=redis", "-Xmx1g -Dapi.url=http://api"}, true},
+		{variable("JAVA_OPTS"), []string{"-Dlog=api", "-Dapp=api -Dname=db", "-Dspring.application.name=api"}, false},
+		{variable("API"), []string{"api", "db,api"}, true},
+		{variable("RUST_LOG"), []string{"api", "info,api", "api=debug"}, false},
+		{variable("DEBUG"), []string{"api", "api,db", "db:*"}, false},
+		{variable("JWT_AUDIENCE"), []string{"api"}, false},
+		{variable("BASE_PATH"), []string{"api"}, false},
+		{variable("CACHE_BACKEND"), []string{"redis"}, false},
+		{variable("PROCESS"), []string{"api"}, false},
+		{variable("MONGO_REPLICA_SET"), []string{"db"}, false},
+	} {
+		for _, text := range c.texts {
+			if found := m.lostIn(text, "prod", c.slot); len(found) > 0 != c.host {
+				t.Errorf("%q of %q names %q", text, c.slot.name, found)
+			}
 		}
 	}
 }

@@ -30,8 +30,10 @@ var running = map[string]string{
 func (m *manifests) refusal(object source) error {
 	group, kind := object.GroupVersionKind().Group, object.GetKind()
 	switch reason := running[kind]; {
+	case reason != "" && strings.HasPrefix(hookOf(object), "test"):
+		return errors.New("it tests its chart, and is no part of what runs")
 	case reason != "":
-		return errors.New(reason + hookOf(object))
+		return errors.New(reason + besidesHook(hookOf(object)))
 	case (kind == "Deployment" || kind == "StatefulSet") && (group == "apps" || group == "extensions") && !convertible(object.Unstructured):
 		return fmt.Errorf("Kubernetes serves %s no more; write apiVersion apps/v1", object.GetAPIVersion())
 	case !convertible(object.Unstructured) && hasPods(object.Unstructured):
@@ -47,16 +49,26 @@ func hasPods(object *unstructured.Unstructured) bool {
 	return err == nil && found && len(containers) > 0
 }
 
-// hookOf names what to do with a hook of a chart.
-func hookOf(object source) string {
-	hook, when := object.GetAnnotations()["helm.sh/hook"], "when"
+// hookOf is when a chart runs an object; "" for one that is no hook.
+func hookOf(object source) string { return object.GetAnnotations()["helm.sh/hook"] }
+
+// besidesHook names what to do with a hook of a chart.
+func besidesHook(hook string) string {
+	before := strings.Contains(hook, "pre-install") || strings.Contains(hook, "pre-upgrade")
+	after := strings.Contains(hook, "post-install") || strings.Contains(hook, "post-upgrade")
+	when := "when you delete"
+	switch {
+	case before && after:
+		when = "when you apply"
+	case before:
+		when = "before you apply"
+	case after:
+		when = "after you apply"
+	}
 	if hook == "" {
 		return ""
 	}
-	if strings.Contains(hook, "pre-") {
-		when = "before"
-	}
-	return fmt.Sprintf("; as hook %s of its chart: run it by other means, %s you apply the Workloads", hook, when)
+	return fmt.Sprintf("; as hook %s of its chart: run it by other means, %s the Workloads", hook, when)
 }
 
 // secretOf is the Secret that a controller creates from an object of another group; "" without one.
@@ -73,6 +85,7 @@ func secretOf(object source) string {
 
 // Reasons that several kinds share.
 const (
+	noVolumes  = "cells attach configMap, secret and emptyDir volumes"
 	noIdentity = "Instances have no identity in their cell, and no token"
 	ofGateway  = "the operator has the Gateway of each cell; set exposure: Gateway and hostnames in spec.service"
 	byNames    = "a Workload gets all paths of its names: set exposure: Gateway and hostnames in spec.service"
@@ -85,9 +98,9 @@ var otherKinds = map[string]string{
 	"Kustomization":  "convert its folder with -k",
 	"Namespace":      "the project has its namespaces",
 	"ServiceAccount": noIdentity, "Role": noIdentity, "RoleBinding": noIdentity, "ClusterRole": noIdentity, "ClusterRoleBinding": noIdentity,
-	"PersistentVolumeClaim": "cells attach configMap, secret and emptyDir volumes",
-	"NetworkPolicy":         "networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
-	"IngressClass":          ofGateway, "Gateway": ofGateway, "GatewayClass": ofGateway,
+	"PersistentVolumeClaim": noVolumes, "PersistentVolume": noVolumes, "StorageClass": noVolumes,
+	"NetworkPolicy": "networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
+	"IngressClass":  ofGateway, "Gateway": ofGateway, "GatewayClass": ofGateway,
 	"GRPCRoute": byNames + ", and appProtocol: kubernetes.io/h2c at its port",
 	"TLSRoute":  byAddress, "TCPRoute": byAddress, "UDPRoute": byAddress,
 	"ResourceQuota":            "the operator of the platform sets the project's quota",

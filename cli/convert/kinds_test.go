@@ -265,8 +265,8 @@ func TestKinds(t *testing.T) {
 				service("web", ", ports: [{port: 80}]"),
 			lost: []string{
 				"Instances web-default-dfw-0", "serviceName: Service web is not headless",
-				"variable SELF of container web names Service web-headless, which no cell has; write web",
-				"variable PEERS of container web names Service web-headless, which no cell has; write web",
+				"variable SELF of container web names Service web-headless, which no cell has; only with headless: true",
+				"variable PEERS of container web names Service web-headless, which no cell has; write web, which has one address",
 			},
 		},
 		"objects of the add-on": {

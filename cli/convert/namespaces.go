@@ -5,6 +5,10 @@ package convert
 
 import (
 	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -24,6 +28,23 @@ func (m *manifests) onlyNamespace(objects []source) string {
 
 // inProject is the namespace in the project of what is in a namespace of the input.
 func (m *manifests) inProject(namespace string) string { return cmp.Or(m.ProjectNamespace, namespace) }
+
+// nameNamespace is the advice about what has no namespace, if an object that it goes with has one.
+const nameNamespace = "; name its namespace in --namespace"
+
+// elsewhere is the advice about what has no namespace, if it goes with a converted object that has one.
+func (m *manifests) elsewhere(namespace string, goes func(*converted) bool) string {
+	if namespace == "" && slices.ContainsFunc(m.workloads, goes) {
+		return nameNamespace
+	}
+	return ""
+}
+
+// selectedElsewhere is the advice about a selector without a namespace.
+func (m *manifests) selectedElsewhere(namespace string, selector *metav1.LabelSelector) string {
+	matches, err := metav1.LabelSelectorAsSelector(selector)
+	return m.elsewhere(namespace, func(c *converted) bool { return err == nil && matches.Matches(labels.Set(c.podLabels)) })
+}
 
 // listNamespaces lists each namespace with Workloads that the input names and does not mark as a project.
 func (m *manifests) listNamespaces() {

@@ -233,6 +233,9 @@ func (m *manifests) problem(object source, err error) {
 		fmt.Errorf("%s: %s is not converted: %w", object.input, describe(object.Unstructured), err))
 }
 
+// rootCA is the ConfigMap with the certificates of its cluster, which each namespace has.
+const rootCA = "kube-root-ca.crt"
+
 // missing notes the ConfigMaps and Secrets that a Workload names, and returns a Loss for each that no input contains.
 func (m *manifests) missing(c *converted) []Loss {
 	var losses []Loss
@@ -240,6 +243,11 @@ func (m *manifests) missing(c *converted) []Loss {
 	for i, data := range append(needed, optional...) {
 		wanted := identity{kind: data.Kind, namespace: c.from.namespace, name: data.Name}
 		m.named[wanted] = append(m.named[wanted], c.names()...)
+		if wanted.kind == templates.KindConfigMap && wanted.name == rootCA {
+			losses = append(losses, Loss{Object: "ConfigMap " + rootCA, Loss: podfields.Loss{Why: "each cluster has its own, which " +
+				"is not copied to cells: name a ConfigMap of your own"}})
+			continue
+		}
 		if m.known[wanted] || i >= len(needed) {
 			continue
 		}
@@ -292,7 +300,7 @@ func (m *manifests) keepData() {
 func (m *manifests) inOther(id identity) string {
 	for other := range m.named {
 		if id.namespace == "" && other.kind == id.kind && other.name == id.name {
-			return "; name its namespace in --namespace"
+			return nameNamespace
 		}
 	}
 	return ""

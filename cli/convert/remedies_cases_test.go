@@ -122,6 +122,7 @@ func remedies() []remedy {
 			"http://api.back",
 			"http://api.example.com",
 		},
+		{"name a ConfigMap of your own", container(", envFrom: [{configMapRef: {name: kube-root-ca.crt}}]"), "kube-root-ca.crt", "own"},
 		{"create it in the project", container(", envFrom: [{configMapRef: {name: conf}}]"), "", "\n---\n" + configMap("A", "b")},
 		{
 			"name its namespace in --namespace",
@@ -151,7 +152,7 @@ func remedies() []remedy {
 		},
 		{
 			"only with headless: true in spec.service",
-			stateful(", serviceName: web") + service("web", ", ports: [{port: 80}]"),
+			stateful(", serviceName: names") + service("names", ", clusterIP: None") + service("web", ", ports: [{port: 80}]"),
 			", ports:",
 			", clusterIP: None, ports:",
 		},
@@ -177,8 +178,14 @@ func remedies() []remedy {
 		},
 		{
 			"give each Service a name of its own",
-			named + ingress(first, rule("b.example.com", "/", "b", "{number: 80}")),
-			", " + rule("b.example.com", "/", "b", "{number: 80}"),
+			named + ingress(first, rule("example.com", "/", "b", "{number: 80}")),
+			rule("example.com", "/", "b", "{number: 80}"),
+			rule("b.example.com", "/", "b", "{number: 80}"),
+		},
+		{
+			"or set headless: false and exposure: Gateway",
+			plain + service("web", ", clusterIP: None, ports: [{port: 80}]") + ingress(first),
+			", clusterIP: None",
 			"",
 		},
 		gone("Gateway", "gateway.networking.k8s.io/v1"),

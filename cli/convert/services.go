@@ -43,7 +43,7 @@ func (m *manifests) addServices() {
 			} else {
 				m.second(c, service)
 			}
-			m.hosts[hostKey{service.Namespace, service.Name}] = host{what: "Service " + service.Name, instead: c.workload.Name}
+			m.hosts[hostKey{service.Namespace, service.Name}] = c.hostOf(service.Name, service.Spec.ClusterIP == corev1.ClusterIPNone)
 		}
 		m.govern(c)
 		for _, alias := range c.aliases {
@@ -61,7 +61,8 @@ func (m *manifests) addServices() {
 // choose gives a Service to the Workload whose Instances it has, or lists it.
 func (m *manifests) choose(service *corev1.Service) {
 	gone := host{what: "Service " + service.Name}
-	selected := m.selected(service.Namespace, &metav1.LabelSelector{MatchLabels: service.Spec.Selector})
+	selector := &metav1.LabelSelector{MatchLabels: service.Spec.Selector}
+	selected := m.selected(service.Namespace, selector)
 	why := ""
 	switch {
 	case service.Spec.Type == corev1.ServiceTypeExternalName:
@@ -73,7 +74,7 @@ func (m *manifests) choose(service *corev1.Service) {
 	case len(service.Spec.Selector) == 0:
 		why = "it has no selector, and the Service of a Workload has its Instances; write the addresses where a program names the Service"
 	case len(selected) == 0:
-		why = "it selects the Pods of no converted object"
+		why = "it selects the Pods of no converted object" + m.selectedElsewhere(service.Namespace, selector)
 	case len(selected) > 1:
 		names := make([]string, 0, len(selected))
 		for _, c := range selected {
@@ -154,22 +155,31 @@ func targetOf(port corev1.ServicePort) intstr.IntOrString {
 	return port.TargetPort
 }
 
+// onlyHeadless is how an Instance gets a name of its own.
+const onlyHeadless = "only with headless: true in spec.service an Instance has a name of its own"
+
+// hostOf is the host that a Service of the Pods has become.
+func (c *converted) hostOf(service string, ofPods bool) host {
+	return host{"Service " + service, c.workload.Name, ofPods, c.workload.Spec.Service.Headless}
+}
+
 // govern lists the Service that gave the Pods of a StatefulSet their names, unless the Workload has it.
 func (m *manifests) govern(c *converted) {
 	at := hostKey{c.from.namespace, c.governing}
-	if known := m.hosts[at]; c.governing != "" && known.what == "" {
+	known := m.hosts[at]
+	if c.governing != "" && known.what == "" {
 		m.hosts[at] = host{what: "Service " + c.governing}
 		if c.workload.Spec.Service != nil {
-			m.hosts[at] = host{what: "Service " + c.governing, instead: c.workload.Name}
+			m.hosts[at] = c.hostOf(c.governing, true)
 		}
 	}
 	switch {
-	case c.governing == "":
+	case c.governing == "", known.what != "" && known.instead != "" && !known.ofPods:
+		// Only a headless Service gives names to Pods.
 	case c.workload.Spec.Service == nil:
 		c.losef("spec.serviceName", "set spec.service with headless: true; the Service has the name of the Workload")
 	case !c.workload.Spec.Service.Headless:
-		c.losef("spec.serviceName", "Service %s is not headless, and only with headless: true in spec.service an Instance has a name of its own",
-			c.services[0].Name)
+		c.losef("spec.serviceName", "Service %s is not headless, and %s", c.services[0].Name, onlyHeadless)
 	}
 }
 

@@ -34,19 +34,23 @@ func (c *conversion) variables(target *v1alpha.SandboxContainer, from []corev1.E
 			dropped = append(dropped, variable.Name)
 			continue
 		}
-		if name, refers := refersTo(variable.Value, dropped); refers {
+		gone := refersTo(variable.Value, dropped)
+		for _, name := range gone {
 			c.losef(path+".value", "refers to %s, which is not carried over: the reference stays as it is written", name)
+		}
+		for _, name := range refersTo(variable.Value, set) {
+			c.losef(path+".value", "refers to the value that %s has before it is set again: write the value out", name)
+		}
+		if len(gone) > 0 {
 			// What refers to this one contains that text, too.
 			dropped = append(dropped, variable.Name)
-		} else if name, refers := refersTo(variable.Value, set); refers {
-			c.losef(path+".value", "refers to the value that %s has before it is set again: write the value out", name)
 		}
 		set = slices.DeleteFunc(set, func(name string) bool { return name == variable.Name })
 		target.Env = append(target.Env, corev1.EnvVar{Name: variable.Name, Value: variable.Value, ValueFrom: source})
 	}
 	for _, list := range textsOf(target) {
 		for i, text := range list.texts {
-			if name, refers := refersTo(text, dropped); refers {
+			for _, name := range refersTo(text, dropped) {
 				c.losef(fmt.Sprintf("%s.%s[%d]", path, list.name, i), "refers to %s, which is not carried over or contains what is not", name)
 			}
 		}
@@ -84,12 +88,13 @@ func textsOf(container *v1alpha.SandboxContainer) []texts {
 // sign.
 var referencePattern = regexp.MustCompile(`\$\$|\$\(([^()\s]+)\)|\$\{([A-Za-z_][A-Za-z0-9_]*)|\$([A-Za-z_][A-Za-z0-9_]*)`)
 
-// refersTo returns the first of some variables that a text refers to.
-func refersTo(text string, names []string) (name string, refers bool) {
+// refersTo returns the variables, of some, that a text refers to.
+func refersTo(text string, names []string) []string {
+	var found []string
 	for _, match := range referencePattern.FindAllStringSubmatch(text, -1) {
-		if name := match[1] + match[2] + match[3]; slices.Contains(names, name) {
-			return name, true
+		if name := match[1] + match[2] + match[3]; slices.Contains(names, name) && !slices.Contains(found, name) {
+			found = append(found, name)
 		}
 	}
-	return "", false
+	return found
 }
