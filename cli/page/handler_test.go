@@ -35,6 +35,9 @@ type source struct {
 	follow func(context.Context, io.Writer) error
 }
 
+// open implements Open: the source has one namespace.
+func (s *source) open(string) (Source, func()) { return s, func() {} }
+
 func newSource() *source {
 	return &source{state: State{Namespace: "shop", Loaded: true}, changed: make(chan struct{})}
 }
@@ -81,7 +84,7 @@ func (s *source) Changed() <-chan struct{} {
 }
 
 func newPage(s *source) http.Handler {
-	return New(Options{Source: s, Token: token, Port: "8001", Wait: time.Minute})
+	return New(Options{Open: s.open, Token: token, Port: "8001", Wait: time.Minute})
 }
 
 // get asks the page. change changes the request.
@@ -251,7 +254,7 @@ func TestStateWaits(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 
-	short := New(Options{Source: s, Token: token, Port: "8001", Wait: time.Millisecond})
+	short := New(Options{Open: s.open, Token: token, Port: "8001", Wait: time.Millisecond})
 	present := decode(t, get(t, short, "/"+token+"/state", nil))
 	if got := get(t, short, "/"+token+"/state?after="+present.Version, nil); got.Code != http.StatusNoContent || got.Body.Len() > 0 {
 		t.Errorf("got %d %s", got.Code, got.Body)

@@ -6,8 +6,6 @@ package browser
 import (
 	"context"
 	"errors"
-	"net"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -31,16 +29,7 @@ func (hub) Changed() <-chan struct{} { return nil }
 // openHub opens the operator's page with a state.
 func openHub(t *testing.T, state *page.State) *browser {
 	t.Helper()
-	chromium(t)
-	server := httptest.NewUnstartedServer(nil)
-	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Config.Handler = page.New(page.Options{Source: hub{state}, Token: "token", Port: port, Wait: time.Second})
-	server.Start()
-	t.Cleanup(server.Close)
-	return visit(t, server.URL+"/token/")
+	return openSource(t, hub{state})
 }
 
 // TestHub: an operator sees cells with their faults and the action, cities, replicas and repairs, their age, and no
