@@ -5,9 +5,7 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -103,29 +101,17 @@ type missingError struct{ namespace string }
 
 func (e *missingError) Error() string { return fmt.Sprintf("namespace %q does not exist", e.namespace) }
 
-// offer reads which namespaces the user may choose. It returns an error if the present one does not exist.
+// offer reads which namespaces the user may choose: the first ones, without the ones that hold copies on a hub.
 func (b *board) offer(ctx context.Context, s *command.Session) error {
 	if s.Project == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()
-	names, err := namespacesOf(ctx, s)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if missing := (*missingError)(nil); err == nil || errors.As(err, &missing) {
-		b.namespaces = names
-	}
-	return err
-}
-
-// namespacesOf returns the first namespaces that the user may list, without the ones that hold copies on a hub.
-func namespacesOf(ctx context.Context, s *command.Session) ([]string, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
-	err := s.Project.Client.List(ctx, list, client.Limit(page.MostNamespaces))
-	if err != nil && !view.IsHidden(err) {
-		return nil, fmt.Errorf("list namespaces: %w", err)
+	if err := s.Project.Client.List(ctx, list, client.Limit(page.MostNamespaces)); err != nil && !view.IsHidden(err) {
+		return fmt.Errorf("list namespaces: %w", err)
 	}
 	var names []string
 	for i := range list.Items {
@@ -133,17 +119,22 @@ func namespacesOf(ctx context.Context, s *command.Session) ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	if slices.Contains(names, s.Namespace) {
-		return names, nil
-	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.namespaces = names
+	return nil
+}
+
+// exists returns an error if the namespace does not exist. It returns nil if the user may not find out.
+func exists(ctx context.Context, s *command.Session) error {
 	present := &metav1.PartialObjectMetadata{}
 	present.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 	switch err := s.Project.Client.Get(ctx, client.ObjectKey{Name: s.Namespace}, present); {
-	case err == nil, apierrors.IsForbidden(err), view.IsKindNotServed(err):
-		return names, nil
+	case err == nil, view.IsHidden(err):
+		return nil
 	case apierrors.IsNotFound(err):
-		return names, &missingError{s.Namespace}
+		return &missingError{s.Namespace}
 	default:
-		return nil, fmt.Errorf("read namespace %s: %w", s.Namespace, err)
+		return fmt.Errorf("read namespace %s: %w", s.Namespace, err)
 	}
 }
