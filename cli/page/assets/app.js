@@ -98,7 +98,10 @@ async function follow() {
       if (signal.aborted) continue;
       lost = null;
       if (answer) {
+        // A namespace that is not read yet does not know the others.
+        const { namespaces } = state;
         ({ version, state } = answer);
+        if (!state.loaded) state.namespaces ??= namespaces;
         await reload();
       }
       render();
