@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,6 +21,7 @@ import (
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 const (
@@ -292,5 +295,28 @@ func TestAnswersEscape(t *testing.T) {
 	}
 	if got = get(t, newPage(s), "/"+token+"/way?instance=web-0", nil); !strings.Contains(got.Body.String(), `"name":"web-0"`) {
 		t.Errorf("got %d %s", got.Code, got.Body)
+	}
+}
+
+// TestReasonsHaveAPage: the address of the reference leads to a page of the repository with a section for each condition.
+func TestReasonsHaveAPage(t *testing.T) {
+	script, err := assets.ReadFile("assets/dom.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`'https://github.com/karmada-compute/karmada-compute/blob/main/(\S+)'`).FindSubmatch(script)
+	if found == nil {
+		t.Fatal("no address of the reference")
+	}
+	reference, err := os.ReadFile(filepath.Join("..", "..", string(found[1])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, remedy := range reasons.All() {
+		for _, condition := range remedy.Conditions {
+			if !strings.Contains(string(reference), "\n## "+condition+"\n") {
+				t.Errorf("no section for %s, condition %s", remedy.Reason, condition)
+			}
+		}
 	}
 }
