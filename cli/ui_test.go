@@ -34,6 +34,8 @@ type uiPage struct {
 	*fixture
 	address string
 	version string
+	// namespace is the chosen one; "": the kubeconfig's.
+	namespace string
 }
 
 // startUI starts the command. stop ends it as Ctrl-C does, and returns its result.
@@ -52,7 +54,7 @@ func (f *fixture) startUI(config *rest.Config) (u *uiPage, stop func() result) {
 // next returns the first state after the last one.
 func (u *uiPage) next(workload string) *page.State {
 	u.Helper()
-	query := url.Values{"workload": {workload}, "after": {u.version}}
+	query := url.Values{"workload": {workload}, "after": {u.version}, "namespace": {u.namespace}}
 	body := u.get("state?" + query.Encode())
 	var got struct {
 		Version string     `json:"version"`

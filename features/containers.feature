@@ -46,7 +46,7 @@ Feature: Instances as processes
     And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_GREETINGS=hello"
     When the consumer runs "kubectl compute explain web"
     Then the command has ended with exit code 0
-    And the command prints "-> consumer: Restart the Instances: kubectl compute restart"
+    And the command prints "-> consumer: Restart the Instances: `kubectl compute restart NAME`"
     # A restart of the container has the newest data.
     When Instance "web-main-hou-0" receives request "/exit?code=3"
     Then instance "web-main-hou-0" has no condition DataCurrent

@@ -188,7 +188,7 @@ func earlier(history []v1alpha.WorkloadRevision, workload *v1alpha.Workload, wan
 	}
 	for i := range slices.Backward(history) {
 		revision := &history[i]
-		hash, err := templates.Hash(startedWith(revision))
+		hash, err := templates.Hash(templates.WithSnapshots(&revision.Spec.Template, revision.Spec.Data))
 		switch {
 		case err != nil:
 			return nil, err

@@ -11,22 +11,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// startedWith returns the template of a revision with the names of its snapshots: its hash is the one of the rollout.
-func startedWith(revision *v1alpha.WorkloadRevision) *v1alpha.InstanceTemplateSpec {
-	return templates.WithSnapshots(&revision.Spec.Template, revision.Spec.Data)
-}
-
-// changedData lists the objects whose content differs between two revisions, by kind and name, with the new content.
-func changedData(before, after []v1alpha.DataVersion) []string {
-	var changed []string
-	for _, version := range after {
-		if !slices.Contains(before, version) {
-			changed = append(changed, version.Kind+"/"+version.Name+"="+version.Hash)
-		}
-	}
-	return changed
-}
-
 // holdData lets a Workload be started with the data of an earlier revision, as long as the objects in the project do not
 // change. The present content in the project is known from the status of the Workload, or from the undo before this one. An object
 // that the present template does not name has the content that it had for the newest revision with it, or has changed since.

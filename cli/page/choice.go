@@ -44,13 +44,11 @@ func (s *State) Show(all []view.Overview, q Query) {
 	var selected []view.Overview
 	for i := range all {
 		s.Sums.add(all[i].Level)
-		s.Cities = append(s.Cities, all[i].Cities...)
 		if q.selects(&all[i]) {
 			selected = append(selected, all[i])
 		}
 	}
-	slices.Sort(s.Cities)
-	s.Cities = slices.Compact(s.Cities)
+	s.Cities = view.Standings(all, MostStandings)
 
 	slices.SortStableFunc(selected, func(a, b view.Overview) int { return cmp.Compare(urgency(a.Level), urgency(b.Level)) })
 	shown := min(len(selected), MostWorkloads)

@@ -22,6 +22,7 @@ func crowd() []view.Overview {
 		case i%50 == 0:
 			o.Level = view.LevelRolling
 		}
+		o.Deployments = []view.CityOverview{{City: o.Cities[0], Standing: view.Standing(o.Level)}}
 		result = append(result, o)
 	}
 	return result
@@ -56,8 +57,10 @@ func TestShow(t *testing.T) {
 					t.Errorf("row %d is %s, want %s", i, s.Workloads[i].Name, name)
 				}
 			}
-			if !slices.Equal(s.Cities, []string{"DFW", "ORD"}) {
-				t.Errorf("cities %v", s.Cities)
+			if want := []view.CityStanding{
+				{Name: "DFW", Standing: view.StandingRolling, Rolling: 12}, {Name: "ORD", Standing: view.StandingBroken, Broken: 6},
+			}; !slices.Equal(s.Cities, want) {
+				t.Errorf("cities %v, want %v", s.Cities, want)
 			}
 		})
 	}

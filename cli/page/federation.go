@@ -24,6 +24,8 @@ const (
 type Federation struct {
 	// Read is when the hub was read.
 	Read time.Time `json:"read"`
+	// Late is when the hub should have been read again: from then on the rest is outdated.
+	Late time.Time `json:"late,omitzero"`
 	// Problem is why the rest may be outdated, or missing.
 	Problem *Problem `json:"problem,omitempty"`
 	// Well: there is no fault.

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/internal/listeners"
@@ -31,7 +32,7 @@ const (
 
 // Options of the page.
 type Options struct {
-	Source Source
+	Open Open
 	// Token is the first part of the path of each address.
 	Token string
 	// Port is the port that the page is served on.
@@ -70,37 +71,44 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if !slices.Contains(asked, name) {
+		h.file(w, name)
+		return
+	}
+	source, leave := h.options.Open(query.Get("namespace"))
+	defer leave()
 	switch workload := query.Get("workload"); name {
 	case "state":
-		h.state(w, r, Query{
+		h.state(w, r, source, Query{
 			Workload: workload, Name: query.Get("name"), City: query.Get("city"), Level: query.Get("level"),
-		}, query.Get("after"))
+		})
 	case "instances":
-		answer(w, map[string]any{"instances": h.options.Source.Instances(r.Context(), workload, query.Get("first"))})
+		answer(w, map[string]any{"instances": source.Instances(r.Context(), workload, query.Get("first"))})
 	case "way":
-		answer(w, map[string]any{"way": h.options.Source.Way(r.Context(), workload, query.Get("instance"))})
+		answer(w, map[string]any{"way": source.Way(r.Context(), workload, query.Get("instance"))})
 	case "log":
-		h.log(w, r, LogRequest{
+		h.log(w, r, source, LogRequest{
 			Instance: query.Get("instance"), Container: query.Get("container"), Previous: query.Get("previous") == "true",
 		})
-	default:
-		h.file(w, name)
 	}
 }
 
+// asked are the names of what is no file.
+var asked = []string{"state", "instances", "way", "log"}
+
 // state answers with the first state that differs from the version that the page has, or after some time with nothing.
-func (h *handler) state(w http.ResponseWriter, r *http.Request, q Query, after string) {
+func (h *handler) state(w http.ResponseWriter, r *http.Request, source Source, q Query) {
 	timer := time.NewTimer(h.options.Wait)
 	defer timer.Stop()
 	for {
-		changed := h.options.Source.Changed()
-		body, err := json.Marshal(h.options.Source.State(r.Context(), q))
+		changed := source.Changed()
+		body, err := json.Marshal(source.State(r.Context(), q))
 		if err != nil {
 			http.Error(w, "encode the state: "+err.Error(), http.StatusInternalServerError)
 			return
 		}
 		sum := sha256.Sum256(body)
-		if version := hex.EncodeToString(sum[:8]); version != after {
+		if version := hex.EncodeToString(sum[:8]); version != r.URL.Query().Get("after") {
 			answer(w, map[string]any{"version": version, "state": json.RawMessage(body)})
 			return
 		}

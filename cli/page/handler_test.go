@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,6 +21,7 @@ import (
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 const (
@@ -34,6 +37,9 @@ type source struct {
 	// follow writes the log of every Instance; nil: there is no Instance.
 	follow func(context.Context, io.Writer) error
 }
+
+// open implements Open: the source has one namespace.
+func (s *source) open(string) (Source, func()) { return s, func() {} }
 
 func newSource() *source {
 	return &source{state: State{Namespace: "shop", Loaded: true}, changed: make(chan struct{})}
@@ -81,7 +87,7 @@ func (s *source) Changed() <-chan struct{} {
 }
 
 func newPage(s *source) http.Handler {
-	return New(Options{Source: s, Token: token, Port: "8001", Wait: time.Minute})
+	return New(Options{Open: s.open, Token: token, Port: "8001", Wait: time.Minute})
 }
 
 // get asks the page. change changes the request.
@@ -251,7 +257,7 @@ func TestStateWaits(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 
-	short := New(Options{Source: s, Token: token, Port: "8001", Wait: time.Millisecond})
+	short := New(Options{Open: s.open, Token: token, Port: "8001", Wait: time.Millisecond})
 	present := decode(t, get(t, short, "/"+token+"/state", nil))
 	if got := get(t, short, "/"+token+"/state?after="+present.Version, nil); got.Code != http.StatusNoContent || got.Body.Len() > 0 {
 		t.Errorf("got %d %s", got.Code, got.Body)
@@ -289,5 +295,28 @@ func TestAnswersEscape(t *testing.T) {
 	}
 	if got = get(t, newPage(s), "/"+token+"/way?instance=web-0", nil); !strings.Contains(got.Body.String(), `"name":"web-0"`) {
 		t.Errorf("got %d %s", got.Code, got.Body)
+	}
+}
+
+// TestReasonsHaveAPage: the address of the reference leads to a page of the repository with a section for each condition.
+func TestReasonsHaveAPage(t *testing.T) {
+	script, err := assets.ReadFile("assets/dom.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`'https://github.com/karmada-compute/karmada-compute/blob/main/(\S+)'`).FindSubmatch(script)
+	if found == nil {
+		t.Fatal("no address of the reference")
+	}
+	reference, err := os.ReadFile(filepath.Join("..", "..", string(found[1])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, remedy := range reasons.All() {
+		for _, condition := range remedy.Conditions {
+			if !strings.Contains(string(reference), "\n## "+condition+"\n") {
+				t.Errorf("no section for %s, condition %s", remedy.Reason, condition)
+			}
+		}
 	}
 }

@@ -56,7 +56,7 @@ type logPart struct {
 }
 
 // log answers with a log, line by line, until the log ends or the browser leaves.
-func (h *handler) log(w http.ResponseWriter, r *http.Request, asked LogRequest) {
+func (h *handler) log(w http.ResponseWriter, r *http.Request, source Source, asked LogRequest) {
 	w.Header().Set("Content-Type", typeLog)
 	out := &logWriter{w: w, control: http.NewResponseController(w), left: MostLogBytes}
 	select {
@@ -66,7 +66,7 @@ func (h *handler) log(w http.ResponseWriter, r *http.Request, asked LogRequest) 
 		out.end(fmt.Errorf("%d logs are followed, which is the maximum: close one of them", MostLogs))
 		return
 	}
-	found, err := h.options.Source.Log(r.Context(), asked)
+	found, err := source.Log(r.Context(), asked)
 	if err == nil {
 		out.part(logPart{Containers: found.Containers, Container: found.Container})
 		out.flush()

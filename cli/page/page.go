@@ -15,7 +15,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
-// Source provides the state that the page shows. It is safe for concurrent use.
+// Open returns the source of a namespace; "": of the kubeconfig's. The caller calls leave when it needs the source no more.
+type Open func(namespace string) (source Source, leave func())
+
+// Source provides the state that the page shows of a namespace. It is safe for concurrent use.
 type Source interface {
 	// State returns the present state as far as a query asks for it. It answers without waiting for an API server that does
 	// not answer: the state has the problem.
@@ -34,6 +37,8 @@ type Source interface {
 type State struct {
 	Project   string `json:"project,omitempty"`
 	Namespace string `json:"namespace"`
+	// Namespaces are the ones that the user may choose; none if the user may not list them.
+	Namespaces []string `json:"namespaces,omitempty"`
 	// Loaded is false before the first answer of the API server.
 	Loaded bool `json:"loaded"`
 	// Problem is why the rest may be outdated, or missing.
@@ -41,11 +46,11 @@ type State struct {
 	// Hidden lists what the user may not read.
 	Hidden []string `json:"hidden,omitempty"`
 	// Sums and Cities are of all Workloads. Workloads are the first selected ones, and Omitted is the number of the others.
-	Sums      Sums            `json:"sums,omitzero"`
-	Cities    []string        `json:"cities,omitempty"`
-	Workloads []view.Overview `json:"workloads,omitempty"`
-	Omitted   int             `json:"omitted,omitempty"`
-	Workload  *Workload       `json:"workload,omitempty"`
+	Sums      Sums                `json:"sums,omitzero"`
+	Cities    []view.CityStanding `json:"cities,omitempty"`
+	Workloads []view.Overview     `json:"workloads,omitempty"`
+	Omitted   int                 `json:"omitted,omitempty"`
+	Workload  *Workload           `json:"workload,omitempty"`
 	// NoLogs is why the page follows no logs; "": it does.
 	NoLogs string `json:"noLogs,omitempty"`
 	// Federation is an operator's view of the hub.
@@ -97,6 +102,9 @@ const (
 	MostVerdicts  = 20
 	MostEvents    = 50
 	MostInstances = 200
+	// MostStandings is the number of cities of a namespace, and MostNamespaces the number of namespaces to choose from.
+	MostStandings  = 100
+	MostNamespaces = 500
 )
 
 // WorkloadOf returns what `explain`, `rollout plan` and `tree` show of a Workload. locations are the locations of the

@@ -4,6 +4,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -33,6 +34,8 @@ const (
 	boardTimeout = 10 * time.Second
 	// boardRetry is how long a board waits before it connects again.
 	boardRetry = 2 * time.Second
+	// boardStale is the age of a state that is not current: a machine that has slept shows it until the API server answers.
+	boardStale = 30 * time.Second
 	// mostKept is the number of queries whose state a board keeps.
 	mostKept = 8
 )
@@ -42,8 +45,14 @@ const (
 // then.
 type board struct {
 	*command.Command
+	// namespace is the one that the user has chosen; "": the kubeconfig's.
+	namespace string
 
 	mu sync.Mutex
+	// namespaces are the ones to choose from.
+	namespaces []string
+	// published is when the last state was current.
+	published time.Time
 	// connected is nil while the board is not connected.
 	connected *connected
 	problem   *page.Problem
@@ -78,8 +87,8 @@ type facts struct {
 	noLogs string
 }
 
-func newBoard(c *command.Command) *board {
-	return &board{Command: c, states: map[page.Query]*page.State{}, fresh: map[page.Query]bool{}, changed: make(chan struct{})}
+func newBoard(c *command.Command, namespace string) *board {
+	return &board{Command: c, namespace: namespace, states: map[page.Query]*page.State{}, fresh: map[page.Query]bool{}, changed: make(chan struct{})}
 }
 
 // run keeps the board connected until ctx ends.
@@ -122,6 +131,9 @@ func (b *board) follow(ctx context.Context) error {
 			}
 			checked = time.Now()
 			if time.Since(asked) >= boardFacts {
+				if err := b.offer(ctx, now.Session); err != nil {
+					return err
+				}
 				next := *now
 				next.facts, asked = factsOf(ctx, now.Session, first), time.Now()
 				now = &next
@@ -139,6 +151,10 @@ func (b *board) follow(ctx context.Context) error {
 func (b *board) start(ctx context.Context, disconnect context.CancelFunc) (*connected, error) {
 	s, err := b.Reconnect()
 	if err != nil {
+		return nil, err
+	}
+	s.Namespace = cmp.Or(b.namespace, s.Namespace)
+	if err := b.offer(ctx, s); err != nil {
 		return nil, err
 	}
 	// Caches wait for API servers without an end.
@@ -169,7 +185,7 @@ func (b *board) start(ctx context.Context, disconnect context.CancelFunc) (*conn
 	return &connected{Session: s, ctx: ctx, watch: watch, hidden: hidden, facts: factsOf(ctx, s, first)}, nil
 }
 
-// check returns an error if the API server does not answer, and otherwise a Workload; nil: there is no Workload to be seen.
+// check returns an error if the API server does not answer, or the namespace does not exist, and otherwise a Workload; nil: there is no Workload to be seen.
 func (b *board) check(ctx context.Context, s *command.Session) (*v1alpha.Workload, error) {
 	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()
@@ -181,7 +197,7 @@ func (b *board) check(ctx context.Context, s *command.Session) (*v1alpha.Workloa
 	case err != nil:
 		return nil, fmt.Errorf("list workloads: %w", err)
 	case len(list.Items) == 0:
-		return nil, nil
+		return nil, exists(ctx, s)
 	}
 	return &list.Items[0], nil
 }
@@ -203,7 +219,7 @@ func factsOf(ctx context.Context, s *command.Session, workload *v1alpha.Workload
 func (b *board) publish(now *connected) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.connected, b.problem = now, nil
+	b.connected, b.problem, b.published = now, nil, b.Clock.Now()
 	b.wake()
 }
 
@@ -213,6 +229,9 @@ func (b *board) lose(err error) {
 	defer b.mu.Unlock()
 	b.connected = nil
 	problem := problemOf(err, b.Clock.Now())
+	if b.namespace != "" && apierrors.IsForbidden(err) {
+		problem.Do = "Choose another namespace, or ask for a role in this one. The page continues by itself."
+	}
 	if b.problem != nil {
 		problem.Since = b.problem.Since
 	}
@@ -243,26 +262,30 @@ func (b *board) State(_ context.Context, q page.Query) *page.State {
 
 // ofProject returns the state of the project. The caller holds the lock.
 func (b *board) ofProject(q page.Query) *page.State {
-	if b.fresh[q] {
-		return b.states[q]
-	}
 	problem := b.problem
-	if b.connected != nil {
+	switch now := b.Clock.Now(); {
+	case b.connected == nil:
+	case now.Sub(b.published) > boardStale:
+		problem = problemOf(nil, b.published)
+	case b.fresh[q]:
+		return b.states[q]
+	default:
 		state, err := b.connected.state(q)
 		if err == nil {
+			state.Namespaces = b.namespaces
 			b.keep(q, state)
 			return state
 		}
-		problem = problemOf(err, b.Clock.Now())
+		problem = problemOf(err, now)
 	}
-	shown := page.State{}
+	shown := page.State{Namespace: b.namespace}
 	for _, kept := range []page.Query{q, {Workload: q.Workload}, {}} {
 		if last := b.states[kept]; last != nil {
 			shown = *last
 			break
 		}
 	}
-	shown.Problem = problem
+	shown.Problem, shown.Namespaces = problem, b.namespaces
 	return &shown
 }
 

@@ -42,10 +42,14 @@ func (b *board) runFederation(ctx context.Context, namespace string) {
 		if ctx.Err() != nil {
 			return
 		}
+		pause := max(hubPace, hubShare*time.Since(began))
+		if err == nil {
+			found.Late = found.Read.Add(pause + hubTimeout)
+		}
 		b.publishFederation(found, err)
 		select {
 		case <-ctx.Done():
-		case <-time.After(max(hubPace, hubShare*time.Since(began))):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // TestFederationKeepsTheLast: after an error the page has the last read with the error, and the error's first time.
 func TestFederationKeepsTheLast(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 1, 0, 0, time.UTC)
-	b := newBoard(&command.Command{Options: command.Options{Clock: clocktesting.NewFakePassiveClock(now)}})
+	b := newBoard(&command.Command{Options: command.Options{Clock: clocktesting.NewFakePassiveClock(now)}}, "")
 	b.publishFederation(&page.Federation{Read: now.Add(-time.Minute), Well: true}, nil)
 	b.publishFederation(nil, command.ErrNotServed)
 	first := b.federation.Problem

@@ -94,8 +94,14 @@ func eventOf(e *corev1.Event) page.Event {
 // problemOf returns why a board is not connected, and what its user must do.
 func problemOf(err error, now time.Time) *page.Problem {
 	problem := &page.Problem{Since: now, Do: "The page connects again by itself. If that does not help, check the kubeconfig and the network."}
-	var unreached *url.Error
+	var (
+		unreached *url.Error
+		missing   *missingError
+	)
 	switch {
+	case errors.As(err, &missing):
+		problem.Message = missing.Error()
+		problem.Do = "Choose another namespace, or create this one. The page continues by itself."
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		problem.Message = "the API server does not answer"
 	case apierrors.IsUnauthorized(err):

@@ -83,8 +83,8 @@ func serve(ctx context.Context, c *command.Command, port int, namespace string) 
 		return err
 	}
 
-	board, token := newBoard(c), rand.Text()
-	server := listeners.NewServer(page.New(page.Options{Source: board, Token: token, Port: served, Wait: pageWait}), pageTimeouts)
+	boards, token := newBoards(ctx, c, namespace), rand.Text()
+	server := listeners.NewServer(page.New(page.Options{Open: boards.of, Token: token, Port: served, Wait: pageWait}), pageTimeouts)
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	if _, err := fmt.Fprintf(c.Streams.Out, "http://127.0.0.1:%s/%s/\n", served, token); err != nil {
 		return errors.Join(err, listener.Close())
@@ -92,7 +92,9 @@ func serve(ctx context.Context, c *command.Command, port int, namespace string) 
 	if _, err := fmt.Fprintln(c.Streams.ErrOut, "Open the address in a browser on this machine. Ctrl-C stops the page."); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	board.begin(ctx, namespace)
+	// The first page finds its state read.
+	_, leave := boards.of("")
+	leave()
 	if err := listeners.Serve(ctx, server, listener, pageFinish); err != nil {
 		return err
 	}

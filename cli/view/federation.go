@@ -16,6 +16,7 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/karmada-io/karmada/pkg/util/names"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -67,6 +68,8 @@ type Cell struct {
 	Behind      int `json:"behind"`
 	// Inventory is the number of deployments that the cell itself reports; nil before the first report.
 	Inventory *int32 `json:"inventory,omitempty"`
+	// Tainted: a taint keeps new Instances from the cell, as after karmadactl cordon.
+	Tainted bool `json:"tainted,omitempty"`
 	// Finding is the fault of the cell.
 	Finding *Finding `json:"finding,omitempty"`
 }
@@ -79,6 +82,8 @@ type City struct {
 	Deployments int    `json:"deployments"`
 	Ready       int32  `json:"ready"`
 	Desired     int32  `json:"desired"`
+	// Standing is how the city is.
+	Standing Standing `json:"standing"`
 }
 
 // Repaired is an object of Karmada whose reconciliation the audit has triggered.
@@ -111,6 +116,7 @@ func Summarize(o *HubObjects, now time.Time) *Federation {
 		Warnings: warnings(o), Evictions: evictions(o),
 	}
 	result.Faults = faults(o, result, now)
+	result.setStandings()
 	return result
 }
 
@@ -211,6 +217,7 @@ func cells(o *HubObjects, now time.Time) []Cell {
 		}
 		// A label without a value is a fault of the Cluster.
 		cell := Cell{Name: cluster.Name, City: strings.ToUpper(city)}
+		cell.Tainted = slices.ContainsFunc(cluster.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
 		cell.Ready = meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady)
 		if agent := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); agent != nil {
 			cell.Agent = agent.Reason

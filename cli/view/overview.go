@@ -61,6 +61,8 @@ type CityOverview struct {
 	Ready   int32  `json:"ready"`
 	Desired int32  `json:"desired"`
 	Reason  string `json:"reason,omitempty"`
+	// Standing is how the city is, as far as the deployment shows it.
+	Standing Standing `json:"standing"`
 }
 
 // Overviews is a list of Workloads.
@@ -157,6 +159,7 @@ func OverviewOf(workload *v1alpha.Workload, all []v1alpha.WorkloadDeployment, no
 		o.Cities = append(o.Cities, city.City)
 		o.Deployments = append(o.Deployments, CityOverview{
 			City: city.City, Name: city.Name, State: city.State, Ready: *city.Ready, Desired: *city.Desired, Reason: city.Reason,
+			Standing: standingOf(city.Finding, levelIn(city, workload)),
 		})
 		if city.Finding != nil && (o.Finding == nil || city.Finding.supersedes(o.Finding)) {
 			o.Finding, o.Reason = city.Finding, city.Finding.Reason
@@ -172,15 +175,37 @@ func OverviewOf(workload *v1alpha.Workload, all []v1alpha.WorkloadDeployment, no
 }
 
 func (o *Overview) level(workload *v1alpha.Workload) Level {
-	fault := o.Finding != nil && !o.Finding.Warning
-	rollout := workload.Status.Rollout
+	if level := levelOf(o.Finding, o.Ready, o.Desired); level != LevelWell || !rolls(workload) {
+		return level
+	}
+	return LevelRolling
+}
+
+// levelIn returns the level of a deployment of a Workload: its city is rolling while the rollout is there.
+func levelIn(city *Node, workload *v1alpha.Workload) Level {
+	level := levelOf(city.Finding, *city.Ready, *city.Desired)
+	if level == LevelWell && rolls(workload) && workload.Status.Rollout.City == city.City {
+		return LevelRolling
+	}
+	return level
+}
+
+// levelOf returns the level of an object with a finding, which may be nil, and so many Instances.
+func levelOf(finding *Finding, ready, desired int32) Level {
+	fault := finding != nil && !finding.Warning
 	switch {
-	case fault && o.Finding.urgent():
+	case fault && finding.urgent():
 		return LevelBroken
-	case fault, o.Ready < o.Desired, rollout != nil && rollout.Phase != v1alpha.RolloutComplete:
+	case fault, ready < desired:
 		return LevelRolling
 	}
 	return LevelWell
+}
+
+// rolls reports whether a rollout of a Workload has not ended.
+func rolls(workload *v1alpha.Workload) bool {
+	rollout := workload.Status.Rollout
+	return rollout != nil && rollout.Phase != v1alpha.RolloutComplete
 }
 
 // rolloutOf returns the phase of the rollout of a Workload, with the city that it is in.

@@ -4,7 +4,6 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -88,15 +87,6 @@ func (s *Snapshot) visible(resource string, err error) (bool, error) {
 // IsHidden reports whether an error says that the user may not read a kind, or that the API server does not serve it.
 func IsHidden(err error) bool { return apierrors.IsForbidden(err) || IsKindNotServed(err) }
 
-// ReadRevisions reads the revisions of a Workload, the oldest first.
-func ReadRevisions(ctx context.Context, project client.Reader, workload *v1alpha.Workload) ([]v1alpha.WorkloadRevision, error) {
-	var list v1alpha.WorkloadRevisionList
-	err := project.List(ctx, &list, client.InNamespace(workload.Namespace),
-		client.MatchingLabels{v1alpha.LabelWorkloadUID: string(workload.UID)})
-	slices.SortFunc(list.Items, func(a, b v1alpha.WorkloadRevision) int { return cmp.Compare(a.Spec.Revision, b.Spec.Revision) })
-	return list.Items, err
-}
-
 // IsKindNotServed distinguishes a kind that the API server does not have from an object that does not exist.
 func IsKindNotServed(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
@@ -128,13 +118,8 @@ func (s *Snapshot) readProject(ctx context.Context, project client.Reader) error
 	_, err = s.visible("instances", project.List(ctx, instances, client.InNamespace(s.Namespace),
 		client.MatchingLabels{v1alpha.LabelWorkloadName: s.Name}))
 	s.Instances = instances.Items
-	if s.Workload == nil || !s.hasTemplates() {
-		return err
-	}
-	s.revisions = map[string]int64{}
-	known, _ := ReadRevisions(ctx, project, s.Workload) // a template without a known revision is an earlier one
-	for i := range known {
-		s.revisions[known[i].Name] = known[i].Spec.Revision
+	if s.Workload != nil && (s.hasTemplates() || rolls(s.Workload)) {
+		s.history, _ = ReadRevisions(ctx, project, s.Workload) // a template without a known revision is an earlier one
 	}
 	return err
 }

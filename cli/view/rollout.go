@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
@@ -22,6 +23,8 @@ type Rollout struct {
 	// Phase of the rollout, and Message about what it waits for.
 	Phase   string `json:"phase"`
 	Message string `json:"message,omitempty"`
+	// Change is the change that is rolled out; nil: it is not known, or all Instances have it.
+	Change *Change `json:"change,omitempty"`
 	// Budget is the disruption budget; nil: the Workload has none.
 	Budget *RolloutBudget `json:"budget,omitempty"`
 	// Cities in the order of the rollout.
@@ -42,11 +45,14 @@ type CityTurn struct {
 	City       string `json:"city"`
 	Deployment string `json:"deployment"`
 	// Updated is how many of its Instances have the template that the rollout brings.
-	Updated   int       `json:"updatedInstances"`
-	Instances int       `json:"instances"`
-	Step      *CityStep `json:"step,omitempty"`
-	Reason    string    `json:"reason"`
-	Message   string    `json:"message"`
+	Updated   int `json:"updatedInstances"`
+	Instances int `json:"instances"`
+	// Began is when the first of its Instances with the template started, and Ended since when all are Ready with it.
+	Began   *metav1.Time `json:"began,omitempty"`
+	Ended   *metav1.Time `json:"ended,omitempty"`
+	Step    *CityStep    `json:"step,omitempty"`
+	Reason  string       `json:"reason"`
+	Message string       `json:"message"`
 }
 
 // CityStep is a step of a city.
@@ -113,6 +119,10 @@ func (s *Snapshot) Rollout(locations []cities.Location, unread error) (*Rollout,
 		})
 	}
 	s.countUpdated(result.Cities, facts.Template.Target)
+	if at := s.revisionOf(facts.Template.Target); at >= 0 {
+		change := changeAt(s.history, at)
+		result.Change = &change
+	}
 	return result, nil
 }
 
@@ -134,14 +144,41 @@ func (s *Snapshot) countUpdated(turns []CityTurn, target string) {
 		if at < 0 {
 			continue
 		}
+		var updated []*v1alpha.Instance
 		for _, instance := range s.InstancesOf(&s.Deployments[at]) {
 			if instance.TemplateHash() == target {
-				turns[i].Updated++
+				updated = append(updated, instance)
 			}
 		}
 		// Additional Instances do not count, as in the messages of the hub.
 		turns[i].Instances = int(s.Deployments[at].Status.DesiredReplicas)
-		turns[i].Updated = min(turns[i].Updated, turns[i].Instances)
+		turns[i].Updated = min(len(updated), turns[i].Instances)
+		turns[i].addTimes(updated, target)
+	}
+}
+
+// addTimes adds when the city got the template. An Instance that has the template may still run with the one before.
+func (t *CityTurn) addTimes(updated []*v1alpha.Instance, target string) {
+	ready := 0
+	var last *metav1.Time
+	for _, instance := range updated {
+		if running := instance.Status.Controller; running == nil || running.ObservedTemplateHash != target {
+			continue
+		}
+		if began := instance.Status.StartTime; began != nil && (t.Began == nil || began.Before(t.Began)) {
+			t.Began = began
+		}
+		condition := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
+		if condition == nil || condition.Status != metav1.ConditionTrue {
+			continue
+		}
+		ready++
+		if last == nil || last.Before(&condition.LastTransitionTime) {
+			last = &condition.LastTransitionTime
+		}
+	}
+	if t.Instances > 0 && ready >= t.Instances && t.Updated == t.Instances {
+		t.Ended = last
 	}
 }
 

@@ -43,8 +43,8 @@ type Snapshot struct {
 	Clusters map[string]*clusterv1alpha1.Cluster
 	// Hidden holds the kinds that the user may not read, with the error; their objects are left out.
 	Hidden map[string]error
-	// revisions are the numbers of the Workload's revisions by their names, while its Instances have different templates.
-	revisions map[string]int64
+	// history has the Workload's revisions, the oldest first, while its Instances have or get different templates.
+	history []v1alpha.WorkloadRevision
 	// mixed says that Instances have different templates. Tree sets it.
 	mixed bool
 	// mixedData says that Instances were started with different data, or wait for newer data. Tree sets it.

@@ -54,7 +54,7 @@ func TestNewerData(t *testing.T) {
 	}
 	tree := strings.Join(lines(s, Layout{Wide: true}), "\n")
 	if !strings.Contains(tree, "warning: RestartPending newer data waits for a restart: ConfigMap app  (data "+oldData+")") ||
-		!strings.Contains(tree, "-> consumer: Restart the Instances: kubectl compute restart") {
+		!strings.Contains(tree, "-> consumer: Restart the Instances: `kubectl compute restart NAME`") {
 		t.Errorf("the tree is\n%s", tree)
 	}
 	ways := s.Ways()

@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -187,7 +186,10 @@ func (s *Snapshot) templateOf(instance *v1alpha.Instance) string {
 	if hash == "" || !s.mixed {
 		return ""
 	}
-	number := s.revisions[naming.Revision(s.Name, hash)]
+	number := int64(0)
+	if at := s.revisionOf(hash); at >= 0 {
+		number = s.history[at].Spec.Revision
+	}
 	if s.Workload != nil {
 		if r := s.Workload.Status.Rollout; r != nil && r.TemplateHash == hash {
 			number = r.Revision

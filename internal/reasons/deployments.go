@@ -45,8 +45,8 @@ var deploymentRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonCellsTainted, RankCause, atOnce,
-		operator("Remove the taint from a Cluster of the city, for example with karmadactl uncordon: the message names it, and kubectl " +
-			"describe cluster the NoExecute taint by which Karmada evicts. The Instances then start without another change."),
+		operator("Remove the taint from a Cluster of the city, for example with `karmadactl uncordon CLUSTER`: the message names it, and " +
+			"`kubectl describe cluster CLUSTER` the NoExecute taint by which Karmada evicts. The Instances then start without another change."),
 		none, unplaced,
 	},
 
@@ -63,8 +63,8 @@ var deploymentRemedies = []Remedy{
 		none, available,
 	},
 	{
-		v1alpha.ReasonInstanceTypeNotFound, RankCause, atOnce, consumer("Choose an instance type that exists: kubectl get " +
-			"instancetypes lists them."),
+		v1alpha.ReasonInstanceTypeNotFound, RankCause, atOnce, consumer("Choose an instance type that exists: " +
+			"`kubectl get instancetypes` lists them."),
 		none,
 		[]string{v1alpha.ConditionAvailable, v1alpha.ConditionInstanceTypeDisabled},
 	},
@@ -172,14 +172,14 @@ var deploymentRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonProgressDeadlineExceeded, RankSummary, atOnce,
-		consumer("Act on the cause that the message names, or restore the previous template. The rollout " +
-			"continues when the cause is gone."),
+		consumer("Act on the cause that the message names, or restore the previous template: `kubectl compute rollout undo NAME`. " +
+			"The rollout continues when the cause is gone."),
 		none,
 		[]string{v1alpha.ConditionProgressing, v1alpha.ConditionStalled},
 	},
 	{
 		v1alpha.ReasonRolloutPaused, RankStep, atOnce,
-		consumer("Check the Instances with the new template, and continue: kubectl compute rollout resume."),
+		consumer("Check the Instances with the new template, and continue: `kubectl compute rollout resume NAME`."),
 		none, progress,
 	},
 	{
@@ -212,13 +212,13 @@ var deploymentRemedies = []Remedy{
 	{v1alpha.ReasonReported, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionStatusCurrent}},
 	{
 		v1alpha.ReasonAwaitingReport, RankStep, seconds, nobody("The cells report within seconds."),
-		operator("Run karmadactl compute status: a replica of karmada-compute must run, and the cells of the city " +
+		operator("Run `karmadactl compute status`: a replica of karmada-compute must run, and the cells of the city " +
 			"and their agents must be Ready."),
 		current,
 	},
 	{
 		v1alpha.ReasonNotPropagated, RankCause, atOnce,
-		operator("Run karmadactl compute status and see the logs of karmada-compute: a replica must own the " +
+		operator("Run `karmadactl compute status` and see the logs of karmada-compute: a replica must own the " +
 			"project, and the object that the message names must be deleted."),
 		none, current,
 	},

@@ -286,7 +286,7 @@ var instanceRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonRestartPending, RankStep, atOnce,
-		consumer("Restart the Instances: kubectl compute restart replaces them one after the other. Or let a change of data be a rollout: " +
+		consumer("Restart the Instances: `kubectl compute restart NAME` replaces them one after the other. Or let a change of data be a rollout: " +
 			"spec.rollout.onDataChange."),
 		none, newestData,
 	},

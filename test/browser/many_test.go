@@ -159,7 +159,8 @@ func openSource(t *testing.T, source page.Source) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Config.Handler = page.New(page.Options{Source: source, Token: "token", Port: port, Wait: patience})
+	open := func(string) (page.Source, func()) { return source, func() {} }
+	server.Config.Handler = page.New(page.Options{Open: open, Token: "token", Port: port, Wait: patience})
 	server.Start()
 	t.Cleanup(func() {
 		server.CloseClientConnections()

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -84,7 +85,9 @@ func TestPageOfARollout(t *testing.T) {
 
 	w.Spec.Template = template("docker.io/library/nginx:1.28")
 	p.must(p.Update(p.Context(), w))
+	p.revisions(w, template("docker.io/library/nginx:1.27"), w.Spec.Template)
 	p.rolls(w, v1alpha.RolloutProgressing, "DFW", "waits for the first Instance in DFW")
+	b.shows(".rollout .change", "Revision 2, ", "image of web: docker.io/library/nginx:1.27 -> docker.io/library/nginx:1.28")
 	b.shows(".rollout", "Progressing", "DFW 0/3", "FRA 0/3", "Queued waits for its turn")
 	b.shows(".workloads", "Progressing DFW")
 
@@ -92,11 +95,24 @@ func TestPageOfARollout(t *testing.T) {
 	b.shows(".rollout", "DFW 3/3", "FRA 0/3")
 	p.advance(cities[1], w, 1)
 	p.event(w, corev1.EventTypeNormal, "Progressing", "The rollout continues in FRA")
+	b.shows(".rollout li", "first Instance started 6m ago, all Ready for 5m")
+	b.shows("#cities", "… DFW 1 rolling", "✓ FRA well")
 	b.shows(".rollout", "DFW 3/3 Done", "FRA 1/3 Replacing", "ORD 0/3 Queued")
 	b.shows(".events", "The rollout continues in FRA")
 	b.shows(".tree", "web-main-fra-0 Ready", "revision 2")
 	b.sized(1200, 900, "light")
 	b.picture("ui.png")
+}
+
+// revisions creates the history of a Workload.
+func (p *project) revisions(w *v1alpha.Workload, all ...v1alpha.InstanceTemplateSpec) {
+	p.Helper()
+	for i := range all {
+		revision := &v1alpha.WorkloadRevision{Spec: v1alpha.WorkloadRevisionSpec{Revision: int64(i + 1), Template: all[i]}}
+		revision.Namespace, revision.Labels = p.namespace, map[string]string{v1alpha.LabelWorkloadUID: string(w.UID)}
+		revision.Name = naming.Revision(w.Name, p.hash(&revision.Spec.Template))
+		p.must(p.Create(p.Context(), revision))
+	}
 }
 
 // advance gives Instances of a city the template of the Workload, as its cell does.
@@ -110,6 +126,9 @@ func (p *project) advance(d *v1alpha.WorkloadDeployment, w *v1alpha.Workload, co
 		p.must(p.Get(p.Context(), client.ObjectKey{Namespace: p.namespace, Name: naming.InstanceName(d.Name, index)}, i))
 		i.Spec.Controller.TemplateHash = p.hash(&w.Spec.Template)
 		p.must(p.Update(p.Context(), i))
+		i.Status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: i.TemplateHash()}
+		i.Status.StartTime = new(metav1.NewTime(time.Now().Add(-6 * time.Minute)))
+		p.must(p.Status().Update(p.Context(), i))
 	}
 	p.sumUp(w, d)
 }

@@ -2,29 +2,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Asks for each next state, and shows it.
-import { age, el, show } from './dom.js';
+import { age, el, moment, show } from './dom.js';
 import { federation } from './federation.js';
 import { openLog } from './log.js';
 import { path, workload } from './workload.js';
-import { address, asked, workloads } from './workloads.js';
+import { address, asked, cities, workloads } from './workloads.js';
 
 const retry = 2000;
 const refresh = 5000;
 // typing is how long the filter waits for the next letter.
 const typing = 250;
 const mostPages = 25;
+const mostCities = 100;
+// stale is the age of an answer after which the page is not live: the command answers each 20 s at least.
+const stale = 60_000;
 
 const byId = (id) => document.getElementById(id);
 let state = { namespace: '', loaded: false };
 let version = '';
 let lost = null;
+// heard is when the command has last answered.
+let heard = Date.now();
 let asking = new AbortController();
 // expanded has the Instances of the groups that the user has opened, by the name of the first one.
 const expanded = new Map();
 
+// outdated returns since when the page is not current; undefined: it is.
+function outdated(problem) {
+  const late = state.federation?.late;
+  return problem?.since ?? (Date.now() - heard > stale ? heard : late && Date.now() > Date.parse(late) ? state.federation.read : undefined);
+}
+
 // freshness returns how current the page is, and how that looks.
 function freshness(problem) {
-  if (problem) return [`not updated since ${new Date(problem.since).toLocaleTimeString()} (${age(problem.since)})`, 'bad'];
+  const since = outdated(problem);
+  if (since) return [['not updated since ', moment(since, new Date(since).toLocaleTimeString()), ` (${age(since)})`], 'bad'];
   if (!state.loaded) return ['connecting', 'busy'];
   const faults = state.federation?.faults?.length ?? 0;
   return faults ? [`live, ${faults} to act on`, 'bad'] : ['live', 'good'];
@@ -34,7 +46,9 @@ function render() {
   const problem = lost ?? state.problem;
   const { workload: selected } = asked();
   document.title = [selected, state.namespace, 'karmada-compute'].filter(Boolean).join(' · ');
-  show(byId('where'), [state.project ? `project ${state.project}` : '', state.namespace ? `namespace ${state.namespace}` : ''].filter(Boolean).join(', '));
+  show(byId('where'), where());
+  if (byId('namespace')) byId('namespace').value = state.namespace;
+  show(byId('cities'), cities(standings()));
   const [standing, look] = freshness(problem);
   show(byId('status'), standing);
   byId('status').className = look;
@@ -50,8 +64,25 @@ function render() {
     detail ? workload(detail, { expanded, noLogs: state.noLogs }) : el('p', { class: 'quiet' }, 'loading')) : null);
 }
 
+// where returns the project and the namespace, which the user may choose where the namespaces are known.
+function where() {
+  const { namespace, namespaces = [], project } = state;
+  const names = [...new Set([...namespaces, namespace])].filter(Boolean).sort();
+  return [project ? `project ${project} ` : null,
+    namespaces.length === 0 ? namespace && `namespace ${namespace}`
+      : el('label', null, 'namespace ', el('select', { id: 'namespace' },
+        names.map((name) => el('option', { value: name, selected: name === namespace }, name))))];
+}
+
+// standings returns the cities of the hub, with the Workloads of the namespace there, or the ones of the namespace.
+function standings() {
+  const ofNamespace = state.cities ?? [];
+  return state.federation?.cities?.slice(0, mostCities).map((city) => ({ ...ofNamespace.find((one) => one.name === city.name), ...city })) ?? ofNamespace;
+}
+
 async function get(what, parameters, signal) {
-  const response = await fetch(`${what}?${new URLSearchParams(parameters)}`, { signal, cache: 'no-store' });
+  const response = await fetch(`${what}?${new URLSearchParams({ namespace: asked().namespace, ...parameters })}`, { signal, cache: 'no-store' });
+  heard = Date.now();
   if (response.status === 204) return null;
   if (!response.ok) throw new Error(`the command answers with ${response.status}: ${await response.text()}`);
   return response.json();
@@ -64,9 +95,13 @@ async function follow() {
     const { signal } = asking;
     try {
       const answer = await get('state', { ...asked(), after: version }, signal);
+      if (signal.aborted) continue;
       lost = null;
       if (answer) {
+        // A namespace that is not read yet does not know the others.
+        const { namespaces } = state;
         ({ version, state } = answer);
+        if (!state.loaded) state.namespaces ??= namespaces;
         await reload();
       }
       render();
@@ -132,18 +167,32 @@ async function openPath(instance) {
 document.addEventListener('click', (event) => {
   const target = event.target.closest('button, a');
   if (!target) return;
-  const { group, count, more: next, path: instance, log, skip } = target.dataset;
+  const { group, count, more: next, path: instance, log, skip, copy: command } = target.dataset;
   // A failed request is shown by the next one of follow.
   const ignore = () => {};
   if (group) toggle(group, Number(count)).catch(ignore);
   if (next) more(next).catch(ignore);
   if (instance) openPath(instance).catch(ignore);
   if (log) openLog(log);
+  if (command) copy(target, command);
   if (skip !== undefined) {
     event.preventDefault();
     byId('main').focus();
   }
 });
+
+// copy copies a command. A browser that does not let it has the command selected.
+async function copy(button, command) {
+  let said = 'Copied';
+  try {
+    await navigator.clipboard.writeText(command);
+  } catch {
+    getSelection().selectAllChildren(button.previousElementSibling);
+    said = 'Selected';
+  }
+  show(button, said);
+  show(byId('said'), `${said}: ${command}`);
+}
 
 // ask begins to follow what the address asks for.
 function ask() {
@@ -156,8 +205,13 @@ function ask() {
 const reset = () => byId('filter')?.reset();
 
 addEventListener('hashchange', ({ oldURL }) => {
-  const before = asked(new URL(oldURL).hash).workload;
-  const now = asked().workload;
+  const { workload: before, namespace: former } = asked(new URL(oldURL).hash);
+  const { workload: now, namespace } = asked();
+  if (former !== namespace) {
+    expanded.clear();
+    document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close());
+    state = { namespace, namespaces: state.namespaces, federation: state.federation, loaded: false };
+  }
   if (before === now) {
     ask();
     reset();
@@ -177,6 +231,9 @@ document.addEventListener('input', ({ target }) => {
     history.replaceState(null, '', address(Object.fromEntries(new FormData(byId('filter')))));
     ask();
   }, typing);
+});
+document.addEventListener('change', ({ target }) => {
+  if (target.id === 'namespace') location.hash = address({ workload: '', name: '', city: '', level: '', namespace: target.value });
 });
 document.addEventListener('submit', (event) => {
   if (event.target.id === 'filter') event.preventDefault();

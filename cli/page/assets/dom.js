@@ -90,6 +90,29 @@ export function age(time) {
   return `${Math.floor(seconds / 86400)}d`;
 }
 
+// moment returns an element with the age of a time; a pointer shows the time itself.
+export function moment(time, words = `${age(time)} ago`) {
+  return el('time', { datetime: new Date(time).toISOString(), title: new Date(time).toLocaleString() }, words);
+}
+
+// instructions returns a text in which commands, between backticks, can be copied. replace puts names into a command.
+export function instructions(words, replace = (command) => command) {
+  return words.split('`').map((part, i) => {
+    if (i % 2 === 0) return part;
+    const command = replace(part);
+    return [el('code', null, command), el('button', { type: 'button', 'data-copy': command, 'aria-label': `Copy ${command}` }, 'Copy')];
+  });
+}
+
+const reference = 'https://github.com/karmada-compute/karmada-compute/blob/main/docs/reference/reasons.md';
+
+// reason returns the reason of a finding, with a link to its page if it is the add-on's.
+export function reason({ reason: name, condition, actor }) {
+  if (!condition || !actor) return name;
+  const section = condition === 'Degraded' ? 'available' : condition.toLowerCase();
+  return el('a', { href: `${reference}#${section}`, target: '_blank', rel: 'noreferrer', 'aria-label': `${name} in the reference` }, name);
+}
+
 // scroller returns a region that scrolls by keyboard, too, for a table that may be wider than the screen.
 export function scroller(label, table) {
   return el('div', { class: 'scroll', role: 'region', 'aria-label': label, tabindex: '0' }, table);

@@ -3,6 +3,7 @@
 
 // Follows the log of an Instance in a dialog, until the dialog is closed.
 import { el, show, text } from './dom.js';
+import { asked } from './workloads.js';
 
 // The last lines and characters that stay: a log has no end.
 const mostLines = 5000;
@@ -51,7 +52,7 @@ async function start(instance) {
   reading = new AbortController();
   const { signal } = reading;
   const lines = linesIn(dialog.querySelector('pre'), signal);
-  const parameters = { instance, container: option('container').value, previous: option('previous').checked };
+  const parameters = { namespace: asked().namespace, instance, container: option('container').value, previous: option('previous').checked };
   state('connecting');
   try {
     await read(parameters, signal, (part) => {

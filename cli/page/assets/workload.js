@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Shows one Workload: its causes, its rollout, its Instances by city, and its events.
-import { age, el, scroller } from './dom.js';
-import { level, sign } from './workloads.js';
+import { age, el, instructions, moment, reason, scroller } from './dom.js';
+import { asked, level, sign } from './workloads.js';
 
 const actors = { consumer: 'Consumer', operator: 'Operator', nobody: 'Nothing to do' };
 
@@ -26,7 +26,7 @@ function verdict(one) {
   const more = one.more ?? 0;
   const where = names.length > 1 ? `${names.length + more} stopped at their ${stop.kind}` : `${stop.kind} ${stop.name}`;
   return el('section', { class: `verdict ${acts(finding) ? 'bad' : 'busy'}`, 'data-key': `${stop.kind}/${stop.name}/${finding.reason}` },
-    el('h3', null, sign(acts(finding) ? 'bad' : 'busy'), ` ${finding.reason}`),
+    el('h3', null, sign(acts(finding) ? 'bad' : 'busy'), ' ', reason(finding)),
     el('p', { class: 'quiet' }, `${where} (${stop.plane})`, finding.since ? `, since ${age(finding.since)}` : ''),
     el('p', null, finding.message),
     remedy(finding),
@@ -34,9 +34,16 @@ function verdict(one) {
 }
 
 // remedy shows who acts, and how.
-export function remedy(finding) {
+function remedy(finding) {
   if (!finding.do) return null;
-  return el('p', { class: 'remedy' }, el('strong', null, `${actors[finding.actor] ?? 'Next'}: `), finding.do);
+  return el('p', { class: 'remedy' }, el('strong', null, `${actors[finding.actor] ?? 'Next'}: `), instructions(finding.do, ready));
+}
+
+// ready puts the name of the Workload, and the chosen namespace, into a command about it.
+function ready(command) {
+  const { workload: name, namespace } = asked();
+  if (!/\bNAME\b/.test(command)) return command;
+  return command.replace(/\bNAME\b/, name) + (namespace ? ` --namespace=${namespace}` : '');
 }
 
 function rollout(one) {
@@ -45,6 +52,7 @@ function rollout(one) {
   return el('section', { class: 'card rollout' },
     el('h3', null, 'Rollout'),
     el('p', null, el('strong', null, plan.phase), plan.message ? `: ${plan.message}` : ''),
+    plan.change ? el('p', { class: 'change' }, `Revision ${plan.change.revision}, `, moment(plan.change.created), `: ${plan.change.cause}`) : null,
     plan.budget ? el('p', { class: 'budget' }, `Budget: ${plan.budget.available} Available, at least ${plan.budget.minAvailable} must stay `,
       el('meter', { min: 0, max: Math.max(plan.budget.available, plan.budget.minAvailable, 1), low: plan.budget.minAvailable,
         value: plan.budget.available, 'aria-label': 'Available Instances' })) : null,
@@ -58,7 +66,14 @@ function turn(one) {
     el('span', { class: 'city' }, one.city || one.deployment),
     el('progress', { max: Math.max(one.instances, 1), value: one.updatedInstances, 'aria-label': `${one.city}: Instances with the new template` }),
     el('span', { class: 'number' }, `${one.updatedInstances}/${one.instances}`),
-    el('span', { class: 'turn' }, el('strong', null, one.reason), one.message ? ` ${one.message}` : ''));
+    el('span', { class: 'turn' }, el('strong', null, one.reason), one.message ? ` ${one.message}` : '', times(one)));
+}
+
+// times shows when a city got the template.
+function times({ began, ended }) {
+  if (!began && !ended) return null;
+  return el('span', { class: 'times quiet' }, began ? ['first Instance started ', moment(began)] : null, began && ended ? ', ' : null,
+    ended ? ['all Ready for ', moment(ended, age(ended))] : null);
 }
 
 function instances(one, of) {
@@ -121,7 +136,7 @@ export function path(way) {
     el('h2', { id: 'path-title' }, `Path to ${way.name}`),
     el('ol', { class: 'path' }, way.steps.map((step) => el('li', { class: step === way.stop ? 'bad' : null },
       el('span', { class: 'quiet' }, `${step.plane} `), el('strong', null, `${step.kind} ${step.name} `), el('span', null, step.state),
-      step.finding ? el('p', null, `${step.finding.reason}: ${step.finding.message ?? ''}`) : null,
+      step.finding ? el('p', null, reason(step.finding), `: ${step.finding.message ?? ''}`) : null,
       step.finding ? remedy(step.finding) : null))),
     el('form', { method: 'dialog' }, el('button', { autofocus: true }, 'Close')),
   ];

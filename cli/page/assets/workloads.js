@@ -12,9 +12,9 @@ export function level(ready, desired, finding) {
 
 // asked returns what the address asks for: #web?city=DFW&level=broken.
 export function asked(hash = location.hash) {
-  const [name, filter] = hash.slice(1).split('?');
-  const { name: part = '', city = '', level: only = '' } = Object.fromEntries(new URLSearchParams(filter));
-  return { workload: decodeURIComponent(name), name: part, city, level: only };
+  const [workload, filter] = hash.slice(1).split('?');
+  const { name = '', city = '', level = '', namespace = '' } = Object.fromEntries(new URLSearchParams(filter));
+  return { workload: decodeURIComponent(workload), name, city, level, namespace };
 }
 
 // address returns the address that asks for what the present one does, but for some changes.
@@ -31,7 +31,20 @@ export function sign(of) {
   return el('span', { class: `sign ${of}`, 'aria-hidden': 'true' }, signs[of]);
 }
 
+// looks are how levels look, and the other standings of cities.
 const looks = { broken: 'bad', rolling: 'busy', well: 'good' };
+const standings = { ...looks, drained: 'busy', silent: 'bad', 'no cell': 'bad' };
+
+// cities shows each city with its standing, and what needs attention there. One that is chosen filters what is below.
+export function cities(list) {
+  const chosen = asked().city;
+  return list.map((one) => {
+    const counts = ['broken', 'rolling'].filter((name) => one[name]).map((name) => `${one[name]} ${name}`);
+    return el('a', { 'data-key': one.name, class: standings[one.standing], href: address({ city: one.name === chosen ? '' : one.name }),
+      'aria-current': one.name === chosen ? 'true' : null }, sign(standings[one.standing]), el('strong', null, ` ${one.name} `),
+    [...(counts.length > 0 && looks[one.standing] ? [] : [one.standing]), ...counts].join(', '));
+  });
+}
 
 // fewest is how many Workloads need a filter.
 const fewest = 10;
@@ -43,14 +56,14 @@ export function workloads(state) {
   const total = sums.reduce((sum, [, count]) => sum + count, 0);
   const wanted = asked();
   const filtered = wanted.name || wanted.city || wanted.level;
-  const cities = [...new Set(list.flatMap((one) => one.cities ?? []))].sort();
+  const columns = [...new Set(list.flatMap((one) => one.cities ?? []))].sort();
   return [
     el('h2', null, 'Workloads'),
     total > 1 ? el('p', { class: 'sums' }, sums.map(([name, count]) => el('span', null, sign(looks[name]), ` ${count} ${name}`))) : null,
-    filtered || total > fewest ? filter(state.cities ?? [], wanted) : null,
+    filtered || total > fewest ? filter((state.cities ?? []).map((one) => one.name), wanted) : null,
     list.length === 0 ? empty(total, filtered) : scroller('Workloads by city', el('table', { class: 'workloads' },
-      el('thead', null, el('tr', null, ['Workload', 'Ready', 'Reason', 'Rollout', ...cities, 'Age'].map((name) => el('th', { scope: 'col' }, name)))),
-      el('tbody', null, list.map((one) => row(one, cities, one.name === wanted.workload))),
+      el('thead', null, el('tr', null, ['Workload', 'Ready', 'Reason', 'Rollout', ...columns, 'Age'].map((name) => el('th', { scope: 'col' }, name)))),
+      el('tbody', null, list.map((one) => row(one, columns, one.name === wanted.workload))),
     )),
     state.omitted ? el('p', { class: 'empty' }, `and ${state.omitted} more: the filter finds them, and `, el('code', null, 'kubectl compute list'), ' has all.') : null,
   ];
@@ -66,21 +79,21 @@ function empty(total, filtered) {
 }
 
 // filter shows the form that selects Workloads.
-function filter(cities, { name, city, level: only }) {
+function filter(names, { name, city, level: only }) {
   const options = (values, chosen) => ['', ...values].map((value) => el('option', { value, selected: value === chosen }, value || 'all'));
   return el('form', { id: 'filter', role: 'search' },
     el('label', null, 'Name ', el('input', { type: 'search', name: 'name', value: name, maxlength: '63', autocomplete: 'off' })),
-    el('label', null, 'City ', el('select', { name: 'city' }, options(cities, city))),
+    el('label', null, 'City ', el('select', { name: 'city' }, options(names, city))),
     el('label', null, 'State ', el('select', { name: 'level' }, options(Object.keys(looks), only))));
 }
 
-function row(one, cities, isSelected) {
+function row(one, columns, isSelected) {
   return el('tr', { 'data-key': one.name, class: isSelected ? 'selected' : null },
     el('th', { scope: 'row' }, el('a', { href: address({ workload: one.name }), 'aria-current': isSelected ? 'true' : null }, one.name)),
     el('td', { class: 'number' }, sign(looks[one.level]), ` ${one.ready}/${one.desired}`),
     el('td', null, one.finding ? one.reason : ''),
     el('td', null, one.rollout),
-    cities.map((city) => cell(one, city)),
+    columns.map((city) => cell(one, city)),
     el('td', { class: 'number' }, age(one.created)));
 }
 
@@ -91,6 +104,6 @@ function cell(one, city) {
   const ready = here.reduce((sum, deployment) => sum + deployment.ready, 0);
   const desired = here.reduce((sum, deployment) => sum + deployment.desired, 0);
   const reasons = here.map((deployment) => deployment.reason).filter(Boolean).join(', ');
-  const of = ready >= desired ? 'good' : one.finding?.actor === 'consumer' || one.finding?.actor === 'operator' ? 'bad' : 'busy';
+  const of = ready >= desired ? 'good' : here.every(({ standing }) => standing === 'rolling' || standing === 'well') ? 'busy' : 'bad';
   return el('td', { class: `number ${of}`, title: reasons || null }, `${ready}/${desired}`);
 }

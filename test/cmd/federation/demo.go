@@ -62,6 +62,8 @@ func demoCommand() *cobra.Command {
 type demo struct {
 	options federation.Options
 	screen  *terminal.Screen
+	// heading is the last one of the tutorial that was printed.
+	heading string
 }
 
 // run starts a federation, runs the tutorial on it, and stops it.
@@ -97,6 +99,7 @@ func (d *demo) present(ctx context.Context, f *federation.Federation) error {
 	if _, err := f.StartAddOn(ctx, federation.AddOnOptions{Replicas: replicas}); err != nil {
 		return err
 	}
+	d.screen.Headline("Allow project %s to use the cities, and build kubectl with the command compute", demoProject)
 	if err := f.Equip(ctx, d.options.Projects, citiesOf(f)); err != nil {
 		return err
 	}
@@ -166,9 +169,12 @@ var inContainers = strings.NewReplacer(
 	"instanceType: datumcloud-d1-standard-2\n", "instanceType: datumcloud-d1-standard-2\n          requests: {cpu: 50m, memory: 64Mi}\n",
 )
 
-// show shows the commands of a block, and what they have printed.
+// show shows the commands of a block, and what they have printed, below the heading that the tutorial has for them.
 func (d *demo) show(block *pages.Block, printed string) {
-	d.screen.Headline("%s", block.Heading)
+	if block.Heading != d.heading {
+		d.screen.Headline("%s", block.Heading)
+		d.heading = block.Heading
+	}
 	for line := range strings.SplitSeq("$ "+strings.TrimSpace(block.Commands)+"\n"+strings.TrimSpace(printed), "\n") {
 		d.screen.Line("  %s", line)
 	}
