@@ -209,11 +209,11 @@ features: ## Run the scenarios on local federations. TAGS='@name' selects some, 
 	go test -C test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
 
 .PHONY: compatibility
-compatibility: ## Run the scenarios tagged @core on every version of Karmada, and of Kubernetes in cells, in hack/tools. KARMADA=1.17 or CELLS=1.26 selects one.
-	@for version in $(if $(CELLS),$(KARMADA),$(or $(KARMADA),$(patsubst hack/tools/karmada-%,%,$(wildcard hack/tools/karmada-*)))); do \
+compatibility: ## Run the scenarios tagged @core on every version of Karmada, and of Kubernetes in cells, in hack/tools. KARMADA=1.17 or CELLS=1.26 selects one, KARMADA_SOURCE=folder a checkout of Karmada.
+	@for version in $(if $(KARMADA_SOURCE),$(abspath $(KARMADA_SOURCE)),$(if $(CELLS),$(KARMADA),$(or $(KARMADA),$(patsubst hack/tools/karmada-%,%,$(wildcard hack/tools/karmada-*))))); do \
 		echo "Karmada $$version"; $(CORE) --karmada-version=$$version || exit 1; \
 	done
-	@for version in $(if $(KARMADA),$(CELLS),$(or $(CELLS),$(patsubst hack/tools/kubernetes-%,%,$(wildcard hack/tools/kubernetes-*)))); do \
+	@for version in $(if $(KARMADA)$(KARMADA_SOURCE),$(CELLS),$(or $(CELLS),$(patsubst hack/tools/kubernetes-%,%,$(wildcard hack/tools/kubernetes-*)))); do \
 		echo "Kubernetes $$version in the cells"; $(CORE) --cell-kubernetes-version=$$version || exit 1; \
 	done
 

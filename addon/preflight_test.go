@@ -42,7 +42,8 @@ func TestKarmadaVersion(t *testing.T) {
 	}
 }
 
-// TestKarmadaRange: make test runs the newest version that preflight knows, and make compatibility the oldest.
+// TestKarmadaRange: make test runs the newest version that preflight knows, and make compatibility the oldest. The pages and the
+// chart name the same range.
 func TestKarmadaRange(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("..", "go.mod"))
 	if err != nil {
@@ -56,6 +57,22 @@ func TestKarmadaRange(t *testing.T) {
 	if _, err := os.Stat(filepath.Join("..", "hack", "tools",
 		fmt.Sprintf("karmada-%d.%d", oldest.Major(), oldest.Minor()), "go.mod")); err != nil {
 		t.Errorf("make compatibility does not run the oldest version: %v", err)
+	}
+	minor := fmt.Sprintf("%d.%d", oldest.Major(), oldest.Minor())
+	for page, text := range map[string]string{
+		"docs/how-to/install.md":            "Karmada " + minor + " to " + newestKarmada,
+		"docs/how-to/kind.md":               "Karmada " + minor + " to " + newestKarmada,
+		"docs/reference/versions.md":        "refuses a Karmada before " + oldestKarmada + ", and warns about one after " + newestKarmada,
+		"README.md":                         "Of version " + minor + " to " + newestKarmada,
+		"charts/karmada-compute/Chart.yaml": "Karmada " + minor + " to " + newestKarmada,
+	} {
+		content, err := os.ReadFile(filepath.Join("..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(content), text) {
+			t.Errorf("%s has no %q", page, text)
+		}
 	}
 }
 

@@ -23,7 +23,8 @@ var (
 	tags    = flag.String("godog.tags", "", "run only scenarios with these tags")
 	repeat  = flag.Int("repeat", 1, "run every scenario so many times")
 	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the version before this one)")
-	karmada = flag.String("karmada-version", "", "the minor version of Karmada, such as 1.17 (default: the version in go.mod)")
+	karmada = flag.String("karmada-version", "",
+		"the minor version of Karmada, such as 1.17, or the absolute path of a checkout of Karmada (default: the version in go.mod)")
 	cells   = flag.String("cell-kubernetes-version", "",
 		"the minor version of Kubernetes in the cells, such as 1.26 (default: the version in go.mod)")
 )

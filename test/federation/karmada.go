@@ -116,11 +116,7 @@ func karmadaRoles(file string) ([]*unstructured.Unstructured, error) {
 
 // installKarmada applies Karmada's CRDs and the add-on's.
 func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
-	crds, err := readFolder(filepath.Join(f.state.Karmada, "charts", "karmada", "_crds", "bases"))
-	if err != nil {
-		return fmt.Errorf("read Karmada's CRDs: %w", err)
-	}
-	if err := hub.applyCRDs(ctx, crds); err != nil {
+	if err := f.applyKarmadaCRDs(ctx, f.state.Karmada); err != nil {
 		return err
 	}
 	if err := f.applyOwnCRDs(ctx, hub); err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -68,7 +69,8 @@ type Options struct {
 	// runs Pods as processes, if they tolerate its taint.
 	Host bool
 	// KarmadaVersion is a minor version of Karmada that hack/tools has a module
-	// for, such as 1.17. Empty: the version in go.mod.
+	// for, such as 1.17, or the absolute path of a checkout of Karmada, from which
+	// it is built as it is. Empty: the version in go.mod.
 	KarmadaVersion string
 	// CellKubernetesVersion is a minor version of Kubernetes that hack/tools has a module for, such as 1.26. The control
 	// planes of cells have this version. Empty: the version in go.mod.
@@ -182,13 +184,20 @@ func (o *Options) validate() error {
 
 func (o *Options) validateVersions() error {
 	errs := []error{
-		knownVersion("Karmada", o.KarmadaVersion, o.Repository, tools.KarmadaVersions),
+		o.validateKarmada(),
 		knownVersion("Kubernetes in cells", o.CellKubernetesVersion, o.Repository, tools.KubernetesVersions),
 	}
 	for _, cell := range o.Cells {
 		errs = append(errs, cell.validateKubernetes(o.CellKubernetesVersion))
 	}
 	return errors.Join(errs...)
+}
+
+func (o *Options) validateKarmada() error {
+	if strings.ContainsRune(o.KarmadaVersion, filepath.Separator) {
+		return tools.CheckKarmadaSource(o.KarmadaVersion)
+	}
+	return knownVersion("Karmada", o.KarmadaVersion, o.Repository, tools.KarmadaVersions)
 }
 
 func knownVersion(of, version, repository string, list func(repository string) ([]string, error)) error {

@@ -32,8 +32,8 @@ type Builder struct {
 	Repository string
 	// Cache is the folder of built binaries.
 	Cache string
-	// Karmada is the minor version of Karmada, such as 1.17, whose module is karmada-<version> under hack/tools. Empty:
-	// the version in the module that Karmada shares with Kubernetes.
+	// Karmada is the minor version of Karmada, such as 1.17, whose module is karmada-<version> under hack/tools, or the
+	// absolute path of a checkout of Karmada. Empty: the version in the module that Karmada shares with Kubernetes.
 	Karmada string
 	// Kubernetes is the minor version of the binaries of ControlPlane, such as 1.26, whose module is kubernetes-<version>
 	// under hack/tools. Empty: the version in the shared module.
@@ -79,9 +79,14 @@ func (b *Builder) Build(ctx context.Context, names ...string) (map[string]string
 }
 
 // folder returns the cache folder of a tool module. Its name is a hash of everything that determines the binaries:
-// go.mod, go.sum, the Go version, the build flags and tags.
+// go.mod, go.sum, the Go version, the build flags and tags, and of a checkout its sources.
 func (b *Builder) folder(module, goVersion string) (string, error) {
 	hash := sha256.New()
+	if filepath.IsAbs(module) {
+		if err := hashSources(hash, module); err != nil {
+			return "", err
+		}
+	}
 	for _, file := range []string{"go.mod", "go.sum"} {
 		content, err := os.ReadFile(filepath.Join(b.module(module), file))
 		if err != nil {
@@ -90,10 +95,14 @@ func (b *Builder) folder(module, goVersion string) (string, error) {
 		hash.Write(content)
 	}
 	hash.Write([]byte(goVersion + flags + tags[module]))
-	return filepath.Join(b.Cache, module+"-"+hex.EncodeToString(hash.Sum(nil))[:16]), nil
+	return filepath.Join(b.Cache, filepath.Base(module)+"-"+hex.EncodeToString(hash.Sum(nil))[:16]), nil
 }
 
+// module returns the folder of a module.
 func (b *Builder) module(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
 	return filepath.Join(b.Repository, "hack", "tools", name)
 }
 
@@ -272,9 +281,12 @@ func (b *Builder) Prefetch(ctx context.Context, packages ...string) {
 	}
 }
 
-// KarmadaFolder returns the folder of Karmada's module in the module cache. It downloads the module if only the
+// KarmadaFolder returns the folder of Karmada's module, in the module cache or of a checkout. It downloads the module if only the
 // binaries are cached.
 func (b *Builder) KarmadaFolder(ctx context.Context) (string, error) {
+	if filepath.IsAbs(b.Karmada) {
+		return b.Karmada, nil
+	}
 	return b.moduleFolder(ctx, b.karmadaModule(), KarmadaModule)
 }
 

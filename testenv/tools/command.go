@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -81,8 +82,8 @@ func (c *compilation) String() string {
 // run builds the main packages into the folder.
 func (c *compilation) run(ctx context.Context) error {
 	go c.count(ctx)
-	args := append([]string{"build", "-v", "-tags", c.tags, "-ldflags", "-s -w", "-o", c.folder + string(filepath.Separator)}, c.packages...)
-	cmd := command(ctx, c.module, args...)
+	args := []string{"build", "-v", "-tags", c.tags, "-ldflags", "-s -w", "-o", c.folder + string(filepath.Separator)}
+	cmd := command(ctx, c.module, slices.Concat(args, vendored(c.module), c.packages)...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return err
@@ -118,7 +119,7 @@ func (c *compilation) follow(stderr io.Reader) (string, error) {
 
 // count sets total. It ignores errors: total is only shown as progress.
 func (c *compilation) count(ctx context.Context) {
-	listed, err := output(ctx, c.module, append([]string{"list", "-tags", c.tags, "-deps"}, c.packages...)...)
+	listed, err := output(ctx, c.module, slices.Concat([]string{"list", "-tags", c.tags, "-deps"}, vendored(c.module), c.packages)...)
 	if err == nil {
 		c.total.Store(int64(strings.Count(listed, "\n") + 1))
 	}

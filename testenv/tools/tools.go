@@ -148,7 +148,7 @@ func (t tool) ofKubernetes() bool {
 	return t.name == KubeAPIServer || t.name == KubeControllerManager || t.name == KubeScheduler
 }
 
-// moduleOf returns the folder under hack/tools of the module of a binary.
+// moduleOf returns the folder of the module of a binary: its name under hack/tools, or an absolute path.
 func (b *Builder) moduleOf(t tool) string {
 	switch {
 	case t.ofKarmada():
@@ -159,10 +159,13 @@ func (b *Builder) moduleOf(t tool) string {
 	return t.module
 }
 
-// karmadaModule returns the folder under hack/tools of the module of Karmada.
+// karmadaModule returns the folder of the module of Karmada: its name under hack/tools, or the absolute path of a checkout.
 func (b *Builder) karmadaModule() string {
-	if b.Karmada == "" {
+	switch {
+	case b.Karmada == "":
 		return shared
+	case filepath.IsAbs(b.Karmada):
+		return b.Karmada
 	}
 	return karmadaPrefix + b.Karmada
 }

@@ -231,3 +231,47 @@ func TestRevision(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestCheckout: Karmada is also built from a checkout, and again after its sources have changed.
+func TestCheckout(t *testing.T) {
+	checkout := t.TempDir()
+	write := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(checkout, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, wrong := range []string{"karmada", checkout} {
+		if err := CheckKarmadaSource(wrong); err == nil {
+			t.Errorf("%s is taken for a checkout of Karmada", wrong)
+		}
+	}
+	write("go.mod", "module example.com/other\n")
+	if err := CheckKarmadaSource(checkout); err == nil {
+		t.Error("another module is taken for Karmada")
+	}
+	write("go.mod", "module "+KarmadaModule+"\n\ngo 1.26\n")
+	write("go.sum", "")
+	if err := CheckKarmadaSource(checkout); err != nil {
+		t.Error(err)
+	}
+	b := &Builder{Repository: "/repository", Cache: "/cache", Karmada: checkout}
+	if got := b.module(b.moduleOf(tool{pkg: KarmadaModule + "/cmd/agent"})); got != checkout {
+		t.Errorf("karmada-agent is built from %s", got)
+	}
+	if folder, err := b.KarmadaFolder(t.Context()); folder != checkout || err != nil {
+		t.Errorf("CRDs are read from %s: %v", folder, err)
+	}
+	before, err := b.folder(checkout, "go1.26")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("main.go", "package main\n")
+	after, err := b.folder(checkout, "go1.26")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before == after || filepath.Dir(after) != "/cache" {
+		t.Errorf("after a change the binaries are in %s, before in %s", after, before)
+	}
+}

@@ -45,7 +45,7 @@ func upCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&options.WithoutMilo, "without-milo", false, withoutMiloHelp)
 	cmd.Flags().StringVar(&options.CRDs, "crds", "", "folder of CRDs to install in every control plane (default: api/crds of the checkout)")
 	cmd.Flags().StringVar(&options.KarmadaVersion, "karmada-version", "",
-		"minor version of Karmada, such as 1.17 (default: the version in go.mod)")
+		"minor version of Karmada, such as 1.17, or the absolute path of a checkout of Karmada (default: the version in go.mod)")
 	cmd.Flags().StringVar(&options.CellKubernetesVersion, "cell-kubernetes-version", "",
 		"minor version of Kubernetes in the cells, such as 1.26 (default: the version in go.mod)")
 	cmd.Flags().BoolVar(&options.Host, "host", false, "add the host, and nodes that run Pods as processes to the host and to every cell")

@@ -15,8 +15,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/tools"
 )
 
-// addVersionSteps adds the sentences about an upgrade and a rollback.
+// addVersionSteps adds the sentences about an upgrade and a rollback, of the add-on and of Karmada.
 func addVersionSteps(sc world.Sentences) {
+	sc.Step(`^the hub runs Karmada (\d+\.\d+|of this repository), in the (documented|reversed) order$`,
+		func(ctx context.Context, version, order string) error {
+			return from(ctx).useKarmada(ctx, version, federation.KarmadaOrder(order))
+		})
 	sc.Step(`^the previous version is built$`, func(ctx context.Context) error {
 		return from(ctx).buildEarlier(ctx)
 	})
@@ -48,4 +52,18 @@ func (s Steps) useVersion(ctx context.Context, earlier bool) error {
 		s.Disturbed.Forget(thing)
 	}
 	return err
+}
+
+// useKarmada replaces Karmada on the hub by another version, or by the one of this repository.
+func (s Steps) useKarmada(ctx context.Context, version string, order federation.KarmadaOrder) error {
+	const thing = "the version of Karmada"
+	if version == "of this repository" {
+		err := s.Federation.UseKarmada(ctx, "", order)
+		if err == nil {
+			s.Disturbed.Forget(thing)
+		}
+		return err
+	}
+	s.Disturbed.Add(thing, func(ctx context.Context) error { return s.Federation.UseKarmada(ctx, "", federation.KarmadaDocumented) })
+	return s.Federation.UseKarmada(ctx, version, order)
 }
