@@ -1,4 +1,4 @@
-@serial @long @mine
+@serial @long
 Feature: An upgrade of Karmada
   The components of Karmada on the hub are replaced while Workloads run: no Instance is replaced, no name changes, and a
   rollout that pauses continues afterwards from where it was. The federation starts with the newest version, so each scenario begins
