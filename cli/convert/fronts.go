@@ -212,7 +212,7 @@ func (m *manifests) expose(object source, hops []hop) bool {
 	shown, wholes, carried := describe(object.Unstructured), wholesOf(hops), map[string]backend{}
 	var lost []podfields.Loss
 	exposed := map[*converted]bool{}
-	// What leads all requests for a name decides first.
+	// The hop with all requests for a name decides first.
 	for _, next := range slices.SortedStableFunc(slices.Values(hops), func(a, b hop) int { return order(a.partly) - order(b.partly) }) {
 		if to, found := carried[next.name]; found && to == next.backend {
 			continue

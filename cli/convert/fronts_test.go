@@ -80,7 +80,8 @@ func TestFronts(t *testing.T) {
 		},
 		"an address beside the Service of the names of Pods": {
 			out: []string{
-				strings.Replace(stateful, "serviceName: web", "serviceName: names", 1) + service("names", ", clusterIP: None") + service("web", onePort),
+				strings.Replace(stateful, "serviceName: web", "serviceName: names", 1) + service("names", ", clusterIP: None") +
+					service("web", onePort),
 				"service:",
 			},
 			lines: [][2]string{{"StatefulSet web: spec.serviceName: ", "not headless"}, {"Service names: ", "a Workload has one Service"}},

@@ -155,7 +155,7 @@ func targetOf(port corev1.ServicePort) intstr.IntOrString {
 	return port.TargetPort
 }
 
-// onlyHeadless is how an Instance gets a name of its own.
+// onlyHeadless is the advice about the name of a single Instance.
 const onlyHeadless = "only with headless: true in spec.service an Instance has a name of its own"
 
 // hostOf is the host that a Service of the Pods has become.
