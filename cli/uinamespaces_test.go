@@ -47,7 +47,7 @@ func (w *watched) in(namespace string) int {
 	return w.count[namespace]
 }
 
-// countWatches returns a way to the API server that counts its watches.
+// countWatches returns a proxy of the API server that counts its watches.
 func (f *fixture) countWatches() (*rest.Config, *watched) {
 	f.Helper()
 	target, err := url.Parse(f.Config().Host)
@@ -103,20 +103,26 @@ func TestUINamespaces(t *testing.T) {
 	if len(chosen.Workloads) != 1 || chosen.Workloads[0].Name != "elsewhere" || len(chosen.Namespaces) == 0 {
 		t.Errorf("got %+v", chosen)
 	}
-	if state := u.until("web", func(s *page.State) bool { return s.Loaded }); state.Workload == nil || !state.Workload.Gone {
-		t.Errorf("a Workload of the former namespace is %+v", state.Workload)
-	}
-	if err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		return watches.in(f.Namespace.Name) == 0 && watches.in(other.Name) > 0, nil
-	}); err != nil {
-		t.Errorf("%d watches of the former namespace, and %d of the chosen one", watches.in(f.Namespace.Name), watches.in(other.Name))
-	}
+	u.followsOnly(other, watches)
 
 	f.vanishes(other)
 	gone := u.until("", func(s *page.State) bool { return s.Problem != nil })
 	if !strings.Contains(gone.Problem.Message, "does not exist") || !strings.Contains(gone.Problem.Do, "Choose another namespace") ||
 		!slices.Contains(gone.Namespaces, f.Namespace.Name) || gone.Namespace != other.Name {
 		t.Errorf("got %+v, %+v", gone, gone.Problem)
+	}
+}
+
+// followsOnly checks that the page follows a namespace, and not the fixture's any more.
+func (u *uiPage) followsOnly(chosen *corev1.Namespace, watches *watched) {
+	u.Helper()
+	if state := u.until("web", func(s *page.State) bool { return s.Loaded }); state.Workload == nil || !state.Workload.Gone {
+		u.Errorf("a Workload of the former namespace is %+v", state.Workload)
+	}
+	if err := wait.PollUntilContextTimeout(u.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return watches.in(u.Namespace.Name) == 0 && watches.in(chosen.Name) > 0, nil
+	}); err != nil {
+		u.Errorf("%d watches of the former namespace, and %d of the chosen one", watches.in(u.Namespace.Name), watches.in(chosen.Name))
 	}
 }
 

@@ -117,7 +117,8 @@ func TestLogsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	// As the command: an answer has a deadline, which each part of a log extends.
-	server.Config.Handler, server.Config.WriteTimeout = New(Options{Open: s.open, Token: token, Port: port, Wait: time.Second}), time.Millisecond
+	server.Config.Handler = New(Options{Open: s.open, Token: token, Port: port, Wait: time.Second})
+	server.Config.WriteTimeout = time.Millisecond
 	server.Start()
 	t.Cleanup(server.Close) // after the logs
 	follow := func() (first string, leave context.CancelFunc) {

@@ -88,7 +88,9 @@ type facts struct {
 }
 
 func newBoard(c *command.Command, namespace string) *board {
-	return &board{Command: c, namespace: namespace, states: map[page.Query]*page.State{}, fresh: map[page.Query]bool{}, changed: make(chan struct{})}
+	return &board{
+		Command: c, namespace: namespace, changed: make(chan struct{}), states: map[page.Query]*page.State{}, fresh: map[page.Query]bool{},
+	}
 }
 
 // run keeps the board connected until ctx ends.

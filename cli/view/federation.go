@@ -82,7 +82,7 @@ type City struct {
 	Deployments int    `json:"deployments"`
 	Ready       int32  `json:"ready"`
 	Desired     int32  `json:"desired"`
-	// Standing is how the city is.
+	// Standing is the state of the city in one word.
 	Standing Standing `json:"standing"`
 }
 
@@ -217,7 +217,9 @@ func cells(o *HubObjects, now time.Time) []Cell {
 		}
 		// A label without a value is a fault of the Cluster.
 		cell := Cell{Name: cluster.Name, City: strings.ToUpper(city)}
-		cell.Tainted = slices.ContainsFunc(cluster.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
+		cell.Tainted = slices.ContainsFunc(cluster.Spec.Taints, func(taint corev1.Taint) bool {
+			return taint.Effect != corev1.TaintEffectPreferNoSchedule
+		})
 		cell.Ready = meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady)
 		if agent := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); agent != nil {
 			cell.Agent = agent.Reason

@@ -61,7 +61,7 @@ type CityOverview struct {
 	Ready   int32  `json:"ready"`
 	Desired int32  `json:"desired"`
 	Reason  string `json:"reason,omitempty"`
-	// Standing is how the city is, as far as the deployment shows it.
+	// Standing is the standing of the city, as far as the deployment shows it.
 	Standing Standing `json:"standing"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Standing is how a city is, in one word.
+// Standing is the state of a city in one word.
 type Standing string
 
 // Standings of cities.

@@ -84,7 +84,8 @@ func TestStandingsAreBounded(t *testing.T) {
 		Overview{Deployments: []CityOverview{{City: "C299", Standing: StandingRolling}, {City: "C007", Standing: StandingSilent}}})
 	got := Standings(all, 3)
 	if want := []CityStanding{
-		{Name: "C000", Standing: StandingWell}, {Name: "C007", Standing: StandingSilent, Broken: 1},
+		{Name: "C000", Standing: StandingWell},
+		{Name: "C007", Standing: StandingSilent, Broken: 1},
 		{Name: "C299", Standing: StandingBroken, Broken: 1, Rolling: 1},
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -103,7 +104,8 @@ func TestStandingsOfAHub(t *testing.T) {
 	}
 	lost := func(c *clusterv1alpha1.Cluster) { c.Status.Conditions[0].Status = metav1.ConditionFalse }
 	cordoned := func(c *clusterv1alpha1.Cluster) {
-		c.Status.Conditions = append(c.Status.Conditions, condition(v1alpha.ConditionComputeNodesSchedulable, "False", v1alpha.ReasonNodesCordoned, ""))
+		nodes := condition(v1alpha.ConditionComputeNodesSchedulable, "False", v1alpha.ReasonNodesCordoned, "")
+		c.Status.Conditions = append(c.Status.Conditions, nodes)
 	}
 	tainted := func(c *clusterv1alpha1.Cluster) {
 		c.Spec.Taints = []corev1.Taint{{Key: "node.kubernetes.io/unschedulable", Effect: corev1.TaintEffectNoSchedule}}

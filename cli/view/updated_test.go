@@ -53,7 +53,9 @@ func TestRolloutCounts(t *testing.T) {
 func TestTimesOfARollout(t *testing.T) {
 	at := func(minute int) metav1.Time { return metav1.NewTime(time.Unix(int64(60*minute), 0)) }
 	s := &Snapshot{Name: "web", Workload: workload(2, 4)}
-	s.Workload.Spec.Template.Spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "app", Image: "nginx:1.28"}}}
+	s.Workload.Spec.Template.Spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{
+		Containers: []v1alpha.SandboxContainer{{Name: "app", Image: "nginx:1.28"}},
+	}
 	newest, err := templates.VersionOf(&s.Workload.Spec.Template)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +87,8 @@ func TestTimesOfARollout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Change{Revision: 3, Created: at(2), Cause: "image of app: nginx:1.27 -> nginx:1.28"}); plan.Change == nil || *plan.Change != want {
+	want := Change{Revision: 3, Created: at(2), Cause: "image of app: nginx:1.27 -> nginx:1.28"}
+	if plan.Change == nil || *plan.Change != want {
 		t.Errorf("the change is %+v, want %+v", plan.Change, want)
 	}
 	for i, want := range [][2]metav1.Time{{at(4), at(7)}, {at(8)}, {}} {

@@ -85,7 +85,8 @@ func TestHub(t *testing.T) {
 // TestHubIsOutdated: a hub that was not read for too long is not live, also without an error.
 func TestHubIsOutdated(t *testing.T) {
 	now := time.Now()
-	b := openHub(t, &page.State{Loaded: true, Federation: &page.Federation{Read: now.Add(-time.Hour), Late: now.Add(-time.Minute), Well: true}})
+	found := &page.Federation{Read: now.Add(-time.Hour), Late: now.Add(-time.Minute), Well: true}
+	b := openHub(t, &page.State{Loaded: true, Federation: found})
 	b.shows("#status.bad", "not updated since", "(60m)")
 }
 
@@ -96,12 +97,15 @@ func TestHubWithoutReplica(t *testing.T) {
 		Read:   now,
 		Faults: []view.Fault{{Subject: "replicas", Finding: view.Finding{Reason: "NoReplica", Message: "no replica runs"}}},
 		Cells:  []view.Cell{{Name: "dfw", City: "DFW", Ready: true, Agent: "AgentReady", Deployments: 4}},
-		Cities: []view.City{{Name: "DFW", Cells: 1, ReadyCells: 1, Deployments: 4, Ready: 8, Desired: 8}, {Name: "LAX", Desired: 2, Standing: view.StandingNoCell}},
+		Cities: []view.City{
+			{Name: "DFW", Cells: 1, ReadyCells: 1, Deployments: 4, Ready: 8, Desired: 8, Standing: view.StandingSilent},
+			{Name: "LAX", Desired: 2, Standing: view.StandingNoCell},
+		},
 	}
 	b := openHub(t, &page.State{Loaded: true, Federation: found})
 	b.shows("#status.bad", "live, 1 to act on")
 	b.shows("#federation .verdict", "replicas: NoReplica")
 	b.shows(".cells tbody tr", "dfw DFW ✓ yes … AgentReady")
-	b.shows(".cities tbody tr:nth-child(1)", "… 8/8")
+	b.shows(".cities tbody tr:nth-child(1)", "silent", "… 8/8")
 	b.shows(".cities tbody tr:nth-child(2)", "LAX no cell 0/0", "✕ 0/2")
 }
