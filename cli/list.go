@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -243,7 +242,7 @@ func changed(before, now []view.Overview) []view.Overview {
 	}
 	return slices.DeleteFunc(slices.Clone(now), func(row view.Overview) bool {
 		former := known[key{row.Namespace, row.Name}]
-		return former != nil && equality.Semantic.DeepEqual(*former, row)
+		return row.Equals(former)
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -90,7 +89,7 @@ func (c *commands) follow(ctx context.Context, s *command.Session, first *view.S
 	var before *view.Node
 	return w.Each(ctx, func(s *view.Snapshot) (bool, error) {
 		tree := s.Tree()
-		if equality.Semantic.DeepEqual(before, tree) {
+		if tree.Equals(before) {
 			return false, nil
 		}
 		before = tree

@@ -6,6 +6,7 @@ package view
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,9 @@ type Overview struct {
 	Addresses []string    `json:"addresses,omitempty"`
 	Created   metav1.Time `json:"created"`
 }
+
+// Equals reports whether two rows show the same; other may be nil.
+func (o *Overview) Equals(other *Overview) bool { return reflect.DeepEqual(o, other) }
 
 // CityOverview has the columns of a deployment in a list.
 type CityOverview struct {

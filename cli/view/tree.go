@@ -6,6 +6,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -70,6 +71,9 @@ type Node struct {
 	// showsData: the line has DataHash.
 	showsData bool
 }
+
+// Equals reports whether two nodes show the same; other may be nil.
+func (n *Node) Equals(other *Node) bool { return reflect.DeepEqual(n, other) }
 
 // Names returns the names of the project's objects in the tree, as `kubectl get -o name` prints them.
 func (n *Node) Names() []string {

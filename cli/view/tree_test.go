@@ -183,3 +183,17 @@ func lines(s *Snapshot, l Layout) []string {
 	s.sort()
 	return s.Tree().Lines(l)
 }
+
+// TestEqual: a change that a tree or a row does not show leaves it equal, with all that decides about its lines.
+func TestEqual(t *testing.T) {
+	row := func(reason string) *Overview { return &Overview{Name: "web", Finding: &Finding{Reason: reason, rank: 2}} }
+	if !row("a").Equals(row("a")) || row("a").Equals(row("b")) || row("a").Equals(nil) {
+		t.Error("equal rows differ, or other ones do not")
+	}
+	tree := func(restarts int32) *Node {
+		return &Node{Kind: v1alpha.KindInstance, Name: "web-0", showsData: true, warnings: []*Finding{{Reason: "Slow"}}, Restarts: restarts}
+	}
+	if !tree(1).Equals(tree(1)) || tree(1).Equals(tree(2)) || tree(1).Equals(nil) {
+		t.Error("equal trees differ, or other ones do not")
+	}
+}
