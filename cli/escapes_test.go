@@ -22,6 +22,7 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubectl/pkg/cmd/util"
@@ -38,14 +39,19 @@ const escapes = "\x1b[2J\x1b]0;t\x07\u009b31m\x7f\u202e"
 // prints its own address and serves a browser.
 var streaming = []string{"logs", "exec", "attach", "port-forward", "ui"}
 
-// structural are the fields that identify an object: without them nothing of it is printed.
-var structural = []string{"apiVersion", "kind", "resourceVersion", "uid", "continue"}
+// ofHub are the commands of operators that show no single project.
+var ofHub = []string{"status", "adopt"}
+
+// structural are the fields that identify an object, and the ones that cannot have a text: without them nothing of it is printed.
+var structural = []string{"apiVersion", "kind", "resourceVersion", "uid", "continue", "cpu", "memory"}
 
 // TestEscapes: whatever an object has, in any field, no command prints what a terminal obeys.
 func TestEscapes(t *testing.T) {
-	f := newFixture(t)
+	l := newLost(t)
+	f := l.fixture
 	w, d := f.scene()
 	f.copied(d)
+	l.runs(l.project("shop"), "web", uuid.NewUUID(), uuid.NewUUID())
 	f.lease("a", now)
 	f.event(f.Namespace.Name, about{w.UID, "Workload", "NoMatchingLocation", now})
 	f.create(&v1alpha.WorkloadRevision{
@@ -72,7 +78,7 @@ func TestEscapes(t *testing.T) {
 		"set env":       {{"web", "A=1"}, {"web", "A=1", "-c", "db"}},
 		"set resources": {{"web", "--limits=cpu=1"}, {"web", "--limits=cpu=2", "--diff"}},
 		"rollout pause": {{"web"}}, "rollout resume": {{"web"}}, "status": {{"--system-namespace", f.Namespace.Name}},
-		"version": {{}},
+		"version": {{}}, "adopt": {{}, {"--yes"}},
 	}
 	for _, name := range leaves(newCommand(
 		Options{Use: "compute", Flags: genericclioptions.NewConfigFlags(true), Operator: true, Clock: clock.RealClock{}}, nil,
@@ -102,9 +108,9 @@ func TestEscapes(t *testing.T) {
 // another party.
 func (f *fixture) tryEscapes(config *rest.Config, name string, args []string) (printed int) {
 	f.Helper()
-	for _, operator := range []bool{name == "status", true} {
+	for _, operator := range []bool{slices.Contains(ofHub, name), true} {
 		all := append(strings.Fields(name), args...)
-		if operator && name != "status" && name != "convert" {
+		if operator && !slices.Contains(ofHub, name) && name != "convert" {
 			all = append(all, "--project", "north")
 		}
 		r := f.call(call{config: config, operator: operator}, all...)

@@ -186,7 +186,9 @@ func lines(s *Snapshot, l Layout) []string {
 
 // TestEqual: a change that a tree or a row does not show leaves it equal, with all that decides about its lines.
 func TestEqual(t *testing.T) {
-	row := func(reason string) *Overview { return &Overview{Name: "web", Finding: &Finding{Reason: reason, rank: 2}} }
+	row := func(reason string) *Overview {
+		return &Overview{Name: "web", Finding: &Finding{Reason: reason, rank: 2}}
+	}
 	if !row("a").Equals(row("a")) || row("a").Equals(row("b")) || row("a").Equals(nil) {
 		t.Error("equal rows differ, or other ones do not")
 	}
