@@ -25,7 +25,7 @@ var (
 	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the version before this one)")
 	karmada = flag.String("karmada-version", "",
 		"the minor version of Karmada, such as 1.17, or the absolute path of a checkout of Karmada (default: the version in go.mod)")
-	cells   = flag.String("cell-kubernetes-version", "",
+	cells = flag.String("cell-kubernetes-version", "",
 		"the minor version of Kubernetes in the cells, such as 1.26 (default: the version in go.mod)")
 )
 
