@@ -52,7 +52,7 @@ type matrixPlane struct {
 var matrixPlanes = map[string]matrixPlane{
 	matrix.Hub: {
 		users: hubParties,
-		roles: []string{"hub", "namespaces", "namespace", "webhook-hub", "sessions-hub", "sessions-server", "sessions-streams"},
+		roles: []string{"hub", "namespaces", "namespace", "types", "webhook-hub", "sessions-hub", "sessions-server", "sessions-streams"},
 		place: strings.NewReplacer("${cell}", "matrix-other", "${own}", "matrix-own", "${hub}", matrixHub, "${project}", matrixProject,
 			"${free}", matrixFree, "${agents}", matrixAgents),
 		setUp: setUpMatrixHub,

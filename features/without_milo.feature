@@ -247,7 +247,7 @@ Feature: Without Milo
     Given the consumer is allowed to get "instances.compute.datumapis.com/log" in the namespace
     When the consumer runs "kubectl compute logs web-main-hou-0 --tail=2" until it prints "line "
     # The Event follows the end of the session.
-    Then the consumer runs "kubectl get events --field-selector=reason=InstanceSession" until it prints "a session of type Logs after"
+    Then the consumer runs "kubectl get events --field-selector=reason=InstanceSession" until it prints "of type Logs for Instance"
     When the consumer starts "kubectl compute ui"
     And the page follows the log of Instance "web-main-hou-0"
     Then the command prints 20 more lines of the log, each once and in order
