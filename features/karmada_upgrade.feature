@@ -28,6 +28,8 @@ Feature: An upgrade of Karmada
     Then workload "web" has "status.rollout.phase" "Paused"
     And pod "web-main-dfw-0" in cell "dfw" has "spec.containers[0].image" "docker.io/library/nginx:1.28"
     And pod "web-main-ord-0" in cell "ord" has "spec.containers[0].image" "docker.io/library/nginx:1.27"
+    And pod "web-main-dfw-0" in cell "dfw" exists
+    And pod "web-main-ord-0" in cell "ord" exists
     When the hub runs Karmada of this repository, in the <order> order
     And Workload "other" runs with
       | placement | cities   | replicas |
