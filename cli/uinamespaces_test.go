@@ -84,12 +84,17 @@ func TestUINamespaces(t *testing.T) {
 	f.create(&v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: other.Name, Name: "elsewhere"}, Spec: v1alpha.WorkloadSpec{
 		Template: template(), Placements: []v1alpha.WorkloadPlacement{placement("texas", 2, "DFW")},
 	}})
+	copies := testenv.Namespace(t, f.Client, "copies")
+	metav1.SetMetaDataLabel(&copies.ObjectMeta, v1alpha.LabelProjectUID, string(other.UID))
+	if err := f.Client.Update(t.Context(), copies); err != nil {
+		t.Fatal(err)
+	}
 	config, watches := f.countWatches()
 	u, stop := f.startUI(config)
 	defer stop()
 	first := u.until("", func(s *page.State) bool { return s.Loaded })
 	if !slices.Contains(first.Namespaces, other.Name) || !slices.Contains(first.Namespaces, f.Namespace.Name) ||
-		first.Namespace != f.Namespace.Name {
+		slices.Contains(first.Namespaces, copies.Name) || first.Namespace != f.Namespace.Name {
 		t.Errorf("the user may choose %v, and sees %s", first.Namespaces, first.Namespace)
 	}
 

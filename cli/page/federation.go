@@ -15,7 +15,7 @@ import (
 const (
 	MostReplicas = 50
 	MostCells    = 300
-	MostCities   = 300
+	MostCities   = 100
 	MostRepaired = 50
 	MostWarnings = 50
 )
@@ -52,7 +52,7 @@ type Replica struct {
 	Projects int         `json:"projects"`
 }
 
-// FederationOf returns what `karmadactl compute status` shows, bounded. Cells with a fault come first.
+// FederationOf returns what `karmadactl compute status` shows, bounded. Cells with a fault come first, and of many cities the most serious ones stay.
 func FederationOf(f *view.Federation, warnings, hidden []string, now time.Time) *Federation {
 	result := &Federation{Read: now, Well: f.Well(), Hidden: hidden}
 	for _, r := range first(&result.Omitted, f.Replicas, MostReplicas) {
@@ -76,7 +76,8 @@ func FederationOf(f *view.Federation, warnings, hidden []string, now time.Time) 
 		}
 	}
 	result.Cells = first(&result.Omitted, append(faulty, others...), MostCells)
-	result.Cities = first(&result.Omitted, f.Cities, MostCities)
+	result.Cities = view.MostSerious(f.Cities, MostCities)
+	result.Omitted += len(f.Cities) - len(result.Cities)
 	result.Repaired = first(&result.Omitted, f.Repaired, MostRepaired)
 	for _, warning := range first(&result.Omitted, warnings, MostWarnings) {
 		result.Warnings = append(result.Warnings, view.Shortened(warning))

@@ -187,7 +187,8 @@ func (b *board) start(ctx context.Context, disconnect context.CancelFunc) (*conn
 	return &connected{Session: s, ctx: ctx, watch: watch, hidden: hidden, facts: factsOf(ctx, s, first)}, nil
 }
 
-// check returns an error if the API server does not answer, or the namespace does not exist, and otherwise a Workload; nil: there is no Workload to be seen.
+// check returns an error if the API server does not answer, or the namespace does not exist, and otherwise a Workload; nil: there
+// is no Workload to be seen.
 func (b *board) check(ctx context.Context, s *command.Session) (*v1alpha.Workload, error) {
 	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()

@@ -12,12 +12,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/page"
 	"github.com/karmada-compute/karmada-compute/cli/view"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 const (
@@ -101,23 +102,27 @@ type missingError struct{ namespace string }
 
 func (e *missingError) Error() string { return fmt.Sprintf("namespace %q does not exist", e.namespace) }
 
-// offer reads which namespaces the user may choose: the first ones, without the ones that hold copies on a hub.
+// offer reads which namespaces the user may choose: the first ones that hold no copies on a hub. The API server selects them, so that
+// copies do not take the places of others.
 func (b *board) offer(ctx context.Context, s *command.Session) error {
 	if s.Project == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()
+	noCopies, err := labels.Parse("!" + v1alpha.LabelProjectUID)
+	if err != nil {
+		return err
+	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
-	if err := s.Project.Client.List(ctx, list, client.Limit(page.MostNamespaces)); err != nil && !view.IsHidden(err) {
+	if err := s.Project.Client.List(ctx, list, client.Limit(page.MostNamespaces),
+		client.MatchingLabelsSelector{Selector: noCopies}); err != nil && !view.IsHidden(err) {
 		return fmt.Errorf("list namespaces: %w", err)
 	}
-	var names []string
+	names := make([]string, 0, len(list.Items))
 	for i := range list.Items {
-		if name := list.Items[i].Name; !naming.IsHubNamespace(name) {
-			names = append(names, name)
-		}
+		names = append(names, list.Items[i].Name)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -83,10 +83,27 @@ func Standings(all []Overview, most int) []CityStanding {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		result = append(result, *found[name])
 	}
-	slices.SortStableFunc(result, func(a, b CityStanding) int { return compareGravity(a.Standing, b.Standing) })
-	result = result[:min(len(result), most)]
-	slices.SortFunc(result, func(a, b CityStanding) int { return cmp.Compare(a.Name, b.Name) })
-	return result
+	return mostSerious(result, most, func(c *CityStanding) (Standing, string) { return c.Standing, c.Name })
+}
+
+// MostSerious returns so many of the cities of a hub, the most serious ones, by name.
+func MostSerious(cities []City, most int) []City {
+	return mostSerious(cities, most, func(c *City) (Standing, string) { return c.Standing, c.Name })
+}
+
+func mostSerious[T any](all []T, most int, of func(*T) (Standing, string)) []T {
+	chosen := slices.SortedStableFunc(slices.Values(all), func(a, b T) int {
+		former, _ := of(&a)
+		latter, _ := of(&b)
+		return compareGravity(former, latter)
+	})
+	chosen = chosen[:min(len(chosen), most)]
+	slices.SortFunc(chosen, func(a, b T) int {
+		_, former := of(&a)
+		_, latter := of(&b)
+		return cmp.Compare(former, latter)
+	})
+	return chosen
 }
 
 func (c *CityStanding) add(standing Standing) {

@@ -13,7 +13,6 @@ const refresh = 5000;
 // typing is how long the filter waits for the next letter.
 const typing = 250;
 const mostPages = 25;
-const mostCities = 100;
 // stale is the age of an answer after which the page is not live: the command answers each 20 s at least.
 const stale = 60_000;
 
@@ -77,7 +76,7 @@ function where() {
 // standings returns the cities of the hub, with the Workloads of the namespace there, or the ones of the namespace.
 function standings() {
   const ofNamespace = state.cities ?? [];
-  return state.federation?.cities?.slice(0, mostCities).map((city) => ({ ...ofNamespace.find((one) => one.name === city.name), ...city })) ?? ofNamespace;
+  return state.federation?.cities?.map((city) => ({ ...ofNamespace.find((one) => one.name === city.name), ...city })) ?? ofNamespace;
 }
 
 async function get(what, parameters, signal) {
