@@ -69,14 +69,17 @@ func rulesOf(ctx context.Context, hub client.Reader, binding *rbacv1.RoleBinding
 	return role.Rules, client.IgnoreNotFound(err)
 }
 
-// harms reports whether a rule lets a subject read Secrets, or write anything but the status of an object.
+// harms reports whether a rule lets a subject read Secrets, or write anything but the status of an object. To read another
+// subresource may be to act, such as to get pods/exec.
 func harms(rule rbacv1.PolicyRule) bool {
 	writes := slices.ContainsFunc(rule.Verbs, func(verb string) bool {
 		return !slices.Contains([]string{"get", "list", "watch"}, verb)
 	})
 	return slices.ContainsFunc(rule.Resources, func(resource string) bool {
-		secret := resource == "secrets" || resource == rbacv1.ResourceAll
-		return secret || writes && !strings.HasSuffix(resource, "/status")
+		if strings.Contains(resource, "/") {
+			return !strings.HasSuffix(resource, "/status")
+		}
+		return writes || resource == "secrets" || resource == rbacv1.ResourceAll
 	})
 }
 

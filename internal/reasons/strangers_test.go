@@ -26,6 +26,7 @@ func TestRulesThatHarm(t *testing.T) {
 		"status and more":                {[]string{"dnsendpoints/status", "dnsendpoints"}, []string{"patch"}, true},
 		"statuses of all kinds":          {[]string{"*/status"}, []string{"patch"}, false},
 		"somebody becomes another user":  {[]string{"users"}, []string{"impersonate"}, true},
+		"somebody runs commands":         {[]string{"pods/exec"}, []string{"get"}, true},
 		"no resource":                    {nil, []string{"*"}, false},
 	} {
 		if got := harms(rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: row.resources, Verbs: row.verbs}); got != row.harms {
