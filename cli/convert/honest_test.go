@@ -236,8 +236,8 @@ func isKept(of leaf, out map[string]int) bool {
 }
 
 // changed are fields that are kept and mean something else.
-var changed = regexp.MustCompile(`^(metadata\.name|spec\.serviceName|(spec\.template\.)?metadata\.(labels|annotations)\[.+\]|spec\.replicas|` + regexp.QuoteMeta(podPath) +
-	`\.(containers|(initContainers|containers)\[\d+\]|.*\.(lifecycle\.preStop|env\[\d+\](\.value)?|(command|args)\[\d+\])))$`)
+var changed = regexp.MustCompile(`^(metadata\.name|spec\.serviceName|(spec\.template\.)?metadata\.(labels|annotations)\[.+\]|spec\.replicas|` +
+	regexp.QuoteMeta(podPath) + `\.(containers|(initContainers|containers)\[\d+\]|.*\.(lifecycle\.preStop|env\[\d+\](\.value)?|(command|args)\[\d+\])))$`)
 
 // checkLoss checks that a listed field is not in the Workloads unchanged, and asks for something.
 func checkLoss(t *testing.T, loss Loss, lost, kept []leaf) {

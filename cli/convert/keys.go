@@ -18,22 +18,22 @@ var (
 	number = regexp.MustCompile(`[-_.]?\d+$`)
 	// certainWord ends a word for a host, whoever has it; hostWord ends a word for one that is mostly another program's.
 	certainWord = regexp.MustCompile(`(^|[^v])host(name|list|string|port)?s?$|addr(ess)?(es)?$|(^|[^c])ur[li]s?$|endpoints?$`)
-	hostWord    = regexp.MustCompile(`(server|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master|primary|replica|remote|member|` +
-		`cluster|backend)s?$|(replica|slave)of$`)
+	hostWord    = regexp.MustCompile(`(server|broker|upstream|target|peer|join|seed|node|svc|dns|dsn|leader|master|primary|` +
+		`replica|remote|member|cluster|backend)s?$|(replica|slave)of$`)
 	// serverWord is a word for a program that others reach, which may be the value's kind, too.
 	serverWord = regexp.MustCompile(`^(redis|valkey|memcached?|postgres(ql)?|pg|mysql|mariadb|mongo(db)?|cassandra|kafka|zookeeper|zk|` +
-		`rabbit(mq)?|amqp|nats|elastic(search)?|opensearch|solr|etcd|consul|vault|smtp|mail|ldap|minio|s3|clickhouse|influx(db)?|prometheus|loki|` +
-		`tempo|jaeger|zipkin|otlp|collector|gateway|proxy|sentinel|bootstrap|wait|source|` + sorts + `)$`)
+		`rabbit(mq)?|amqp|nats|elastic(search)?|opensearch|solr|etcd|consul|vault|smtp|mail|ldap|minio|s3|clickhouse|influx(db)?|` +
+		`prometheus|loki|tempo|jaeger|zipkin|otlp|collector|gateway|proxy|sentinel|bootstrap|wait|source|` + sorts + `)$`)
 	// ofSort is a word whose value is a sort of program, if it is the name of one.
 	ofSort = regexp.MustCompile(`^(` + sorts + `)s?$`)
 	// peerWord ends a word for a host with the program's own name: others of it.
 	peerWord = regexp.MustCompile(`(join|seed|peer|broker|svc|dns)s?$`)
 	// otherWord ends the key of another thing than a host.
-	otherWord = regexp.MustCompile(`(user|name|password|database|vhost)s?$|^(login|pass|secret|token|key|schema|mode|role|type|kind|tag|image|` +
-		`version|env|environment|profile|active|driver|dialect|engine|provider|vendor|connection|exporter|propagator|channel|adapter|format|` +
+	otherWord = regexp.MustCompile(`(user|name|password|database|vhost)s?$|^(login|pass|secret|token|key|schema|mode|role|type|` +
+		`kind|tag|image|version|env|environment|profile|active|driver|dialect|engine|provider|vendor|connection|exporter|propagator|channel|adapter|format|` +
 		`feature|module|plugin|store|section|topic|queue|prefix|namespace|index|bucket|title|app|component|id|group|realm|client|label|release|` +
-		`log|logger|logging|debug|level|scope|process|command|task|job|team|tier|stage|audience|issuer|subject|path|route|dir|folder|file|filter|` +
-		`set|protocol|owner|lease|selector)s?$`)
+		`log|logger|logging|debug|level|scope|process|command|task|job|team|tier|stage|audience|issuer|subject|path|route|dir|` +
+		`folder|file|filter|set|protocol|owner|lease|selector)s?$`)
 	// withVersion is a word for what has a version or a number after a colon, which looks as a port.
 	withVersion = regexp.MustCompile(`image|tag|version|(user|owner|chown)s?$`)
 )

@@ -328,7 +328,8 @@ func (s *Snapshot) bindingStep(onHub *OnHub, name string) *Step {
 		step.Finding.Actor, step.Finding.rank = reasons.ActorOperator, reasons.RankCause
 		step.Finding.Do = "Add capacity to the cells of the city. Or the consumer asks for fewer or smaller Instances."
 		if path.TakeNone(condition.Message) {
-			step.Finding.Do = "Remove the taint of the Cluster, for example with `karmadactl uncordon CLUSTER`. `kubectl describe cluster CLUSTER` lists its taints."
+			step.Finding.Do = "Remove the taint of the Cluster, for example with `karmadactl uncordon CLUSTER`. " +
+				"`kubectl describe cluster CLUSTER` lists its taints."
 		}
 	}
 	return step.markHeld()

@@ -135,7 +135,8 @@ func TestOneEventForACommand(t *testing.T) {
 		}}
 	}
 	first := traceOf(session("1", "ann", "web", v1alpha.SessionLogs), at, "after 1s")
-	if want := `user "ann" read logs of Workload web; the first session, of type Logs for Instance web-main-dfw-0, ended after 1s`; first.message != want {
+	const want = `user "ann" read logs of Workload web; the first session, of type Logs for Instance web-main-dfw-0, ended after 1s`
+	if first.message != want {
 		t.Errorf("the message is %q, want %q", first.message, want)
 	}
 	if second := traceOf(session("2", "ann", "web", v1alpha.SessionLogs), at.Add(30*time.Second), ""); second.name != first.name {

@@ -286,8 +286,8 @@ var instanceRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonRestartPending, RankStep, atOnce,
-		consumer("Restart the Instances: `kubectl compute restart NAME` replaces them one after the other. Or let a change of data be a rollout: " +
-			"spec.rollout.onDataChange."),
+		consumer("Restart the Instances: `kubectl compute restart NAME` replaces them one after the other. Or let a change of data " +
+			"be a rollout: spec.rollout.onDataChange."),
 		none, newestData,
 	},
 	{v1alpha.ReasonNewestData, RankWell, Forever, nobody(""), none, newestData},
