@@ -208,7 +208,7 @@ func TestABalancedServiceOfOthers(t *testing.T) {
 }
 
 // TestClassOfAWebhook: a class that a webhook of the cell has given the Service is no reason to create it again, whether the
-// operator names another one or none. A change by the operator is.
+// operator names another one or none. Another class that the operator names is.
 func TestClassOfAWebhook(t *testing.T) {
 	for _, named := range []string{"", "example.com/operator"} {
 		t.Run("operator "+named, func(t *testing.T) { newFixture(t).keepsClass(named) })
@@ -245,7 +245,7 @@ func (f *fixture) keepsClass(named string) {
 	}
 }
 
-// TestAClassThatEnds: a class that the operator no longer names takes a new Service.
+// TestAClassThatEnds: settings that no longer name a class take no Service away. Its clients would lose the address.
 func TestAClassThatEnds(t *testing.T) {
 	f, cell := newBalanced(t, "example.com/a")
 	before := f.service()
@@ -253,10 +253,18 @@ func TestAClassThatEnds(t *testing.T) {
 	for range 2 {
 		f.reconcile(f.services(), "web")
 	}
-	if got := f.service(); got == nil || got.UID == before.UID || got.Spec.LoadBalancerClass != nil {
+	if got := f.service(); got == nil || got.UID != before.UID || *got.Spec.LoadBalancerClass != "example.com/a" {
 		t.Errorf("Service %+v", got)
 	}
 	f.reconcile(f.services(f.readOnly()), "web")
+
+	f.configure(cell, "example.com/a", nil)
+	for range 2 {
+		f.reconcile(f.services(), "web")
+	}
+	if got := f.service(); got == nil || got.UID != before.UID {
+		t.Errorf("with the class named again, the Service is %+v", got)
+	}
 }
 
 // TestUnknownSettings: without the Cell of the hub nothing says that there is no load balancer: a Service keeps what it has,

@@ -122,7 +122,8 @@ func (s *scope) keepsBalancer(newest *v1alpha.WorkloadDeployment) bool {
 }
 
 // needsRecreation reports whether the stored Service cannot be changed to the wanted one: an address cannot be added or
-// removed, and a load balancer keeps its class. A class that the agent did not ask for is a webhook's of the cell, and stays.
+// removed, and a load balancer keeps its class. A class that the agent did not ask for is a webhook's of the cell, and stays. Settings
+// without a class take nothing away: the new Service would have another address.
 func needsRecreation(stored, wanted *corev1.Service) bool {
 	const balanced = corev1.ServiceTypeLoadBalancer
 	if isHeadless(stored) != isHeadless(wanted) {
@@ -133,7 +134,7 @@ func needsRecreation(stored, wanted *corev1.Service) bool {
 	}
 	class, asked := ptr.Deref(stored.Spec.LoadBalancerClass, ""), stored.Annotations[v1alpha.AnnotationLoadBalancerClass]
 	next := ptr.Deref(wanted.Spec.LoadBalancerClass, "")
-	return next != class && next != asked && (next != "" || asked == class)
+	return next != "" && next != class && next != asked
 }
 
 // listAnnotations gives the wanted Service the list of the annotations that the agent sets.

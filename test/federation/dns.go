@@ -94,11 +94,17 @@ func (f *Federation) StartLoadBalancers(ctx context.Context, cell string) (strin
 	}); err != nil {
 		return "", err
 	}
-	within := LoadBalancerRange(ports[0]).String()
-	return within, f.configureBalancers(ctx, strings.NewReplacer(
-		// It has no addresses of IPv6. No two cells may have the same range.
-		"dfw-1", cell, "203.0.113.0/24", within, "2001:db8:1::/48", fmt.Sprintf("2001:db8:%x::/48", ports[0]),
-	))
+	within := LoadBalancerRange(ports[0])
+	return within.String(), f.configureBalancers(ctx, settingsOf(cell, within))
+}
+
+// settingsOf gives commands of the documentation the name and the addresses of a cell. No two cells may have the same range; this one
+// has no addresses of IPv6.
+func settingsOf(cell string, within netip.Prefix) *strings.Replacer {
+	octets := within.Addr().As4()
+	return strings.NewReplacer(
+		"dfw-1", cell, "203.0.113.0/24", within.String(), "2001:db8:1::/48", fmt.Sprintf("2001:db8:%x%02x::/48", octets[1], octets[2]),
+	)
 }
 
 // configureBalancers runs the commands of the documentation that give the hub the settings of the load balancers of a cell, with the name

@@ -93,7 +93,7 @@ func (f *Federation) StartGateway(ctx context.Context, name, within string) (*Ga
 	if err != nil {
 		return nil, err
 	}
-	if err := f.createGateway(ctx, gateway, environment, strings.NewReplacer("dfw-1", name, "203.0.113.7/32", within)); err != nil {
+	if err := f.createGateway(ctx, gateway, environment, settingsOf(name, netip.MustParsePrefix(within))); err != nil {
 		return nil, err
 	}
 	return gateway, await(ctx, readyInterval, client.gatewayProgrammed)
