@@ -21,7 +21,7 @@ var holding = map[string]func(*v1alpha.WorkloadDeploymentSpec) bool{
 	"instanceTypeResources": func(s *v1alpha.WorkloadDeploymentSpec) bool { return len(s.InstanceTypeResources) > 0 },
 	"partition":             func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Partition != nil },
 	"partition.indices": func(s *v1alpha.WorkloadDeploymentSpec) bool {
-		return s.Partition != nil && len(s.Partition.Indices) > 0 && s.Autoscaled()
+		return s.Partition != nil && len(s.Partition.Indices) > 0
 	},
 	"networks":  func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Networks != nil },
 	"quota":     func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.Quota != nil },

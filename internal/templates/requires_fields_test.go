@@ -22,6 +22,7 @@ var notRequired = map[string]string{
 
 	// Fields of the first API.
 	"HorizontalScaleSettings.instanceManagementPolicy": first, "HorizontalScaleSettings.minReplicas": first,
+	"HorizontalScaleSettings.maxReplicas": first, "HorizontalScaleSettings.metrics": first, "MetricSpec.resource": first,
 	"MetricTarget": first, "ResourceMetricSource": first,
 	"InstanceRuntimeResources": first, "InstanceRuntimeSpec": first, "InstanceTemplateSpec": first, "InstanceVolume": first,
 	"InstanceNetworkInterface": first, "InterfaceNetworkPolicy": first, "NetworkReference": first, "LocationReference": first,

@@ -51,19 +51,12 @@ func TestMissingFields(t *testing.T) {
 	}
 }
 
-// TestIndicesOfAPartition: an agent that does not know them would give the new template to what its autoscaler adds. Without an
-// autoscaler the hub raises the partition before it adds an Instance.
+// TestIndicesOfAPartition: an agent that does not know them would give the new template to what is added to a deployment.
 func TestIndicesOfAPartition(t *testing.T) {
 	partition := v1alpha.WorkloadDeploymentPartition{Index: 1, Indices: []v1alpha.IndexRange{{First: 1, Last: 1}}}
 	spec := v1alpha.WorkloadDeploymentSpec{Partition: &partition}
-	if got := Requires(&spec); got != "partition" {
-		t.Errorf("%q are required", got)
-	}
-	spec.ScaleSettings = v1alpha.HorizontalScaleSettings{MinReplicas: 2, MaxReplicas: new(int32(12)), Metrics: []v1alpha.MetricSpec{{
-		Resource: &v1alpha.ResourceMetricSource{Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(60))}},
-	}}}
 	if got := Requires(&spec); got != "partition,partition.indices" {
-		t.Errorf("with an autoscaler %q are required", got)
+		t.Errorf("%q are required", got)
 	}
 }
 

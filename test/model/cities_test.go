@@ -117,20 +117,11 @@ func (w *world) createCity(r *replica, city string) {
 	}
 }
 
-// scale changes the number of Instances, with the partition that Plan asks for: new Instances get the stable template.
+// scale changes the number of Instances. New ones get the stable template: the partition names the Instances that do not.
 func (w *world) scale(r *replica, city string, wanted int) {
 	next := r.deployments[city]
-	s := rollout.State{Target: r.workload.value.started(), Paused: true, Cities: []rollout.City{{
-		Name: city, Code: city, Template: next.value.spec.template, Partition: next.value.spec.partition,
-		Grows: wanted > next.value.spec.replicas, Surge: next.value.spec.surge,
-	}}}
 	next.value.spec.replicas = wanted
 	next.value.spec.generation++
-	if w.broken != "new Instances get the target" {
-		for _, step := range rollout.Plan(&s).Take {
-			next.value.spec.partition = &rollout.Partition{Index: step.Index, Indices: step.Indices, Template: step.Stable}
-		}
-	}
 	next.version++
 	w.deployments[city], r.deployments[city] = next, next
 }

@@ -29,7 +29,6 @@ import (
 //  9. Nothing gets the target while the rollout is paused, or once PauseAfter is reached. New Instances never get it before their turn.
 func Plan(s *State) Steps {
 	p := newPlanner(s)
-	p.holdGrowing()
 	if s.Paused {
 		p.end(Paused, "spec.rollout.paused is set")
 		return p.complete()
@@ -94,16 +93,6 @@ func (p *planner) needsRepair() bool {
 		}
 	}
 	return waits && (p.NoSlack || p.Slack > 0 && p.Slack <= held)
-}
-
-// holdGrowing keeps the target from Instances that are about to be created above a partition: an agent of an earlier version,
-// which does not know the indices of a partition, would give it to all at once.
-func (p *planner) holdGrowing() {
-	for i := range p.cities {
-		if c := &p.cities[i]; c.Grows && c.Partition != nil && c.Partition.Index < MaxIndex {
-			p.take(c, c.held(), "the Instances that it gets have the earlier template until their turn")
-		}
-	}
 }
 
 // turn returns the cities that have not started, in order. A city with Instances that only the target repairs comes

@@ -191,9 +191,9 @@ func (r *Reading) city(o *Objects, d *Deployment) (City, error) {
 		Name: existing.Name, Code: cmp.Or(existing.Spec.CityCode, naming.CityLabel(existing.Spec.CityCode)), Template: version.Hash,
 		Observed: status.ObservedGeneration == existing.Generation,
 		Desired:  int(max(desired.DesiredReplicas(), ReportedDesired(existing))), Cells: len(status.Indices),
-		Ordered: d.Scale.InstanceManagementPolicy != v1alpha.Parallel,
-		Grows:   d.Scale.MinReplicas > existing.Spec.ScaleSettings.MinReplicas, Autoscaled: desired.Autoscaled(),
-		Unserved: isUnserved(existing), Unreachable: meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionStatusCurrent),
+		Ordered:    d.Scale.InstanceManagementPolicy != v1alpha.Parallel,
+		Autoscaled: desired.Autoscaled(),
+		Unserved:   isUnserved(existing), Unreachable: meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionStatusCurrent),
 	}
 	if p := existing.Spec.Partition; p != nil {
 		stable, err := templates.Hash(&p.Template)

@@ -65,10 +65,9 @@ type City struct {
 	Room int
 	// Ordered: the cells create an Instance when the Instances with lower indices are Available.
 	Ordered bool
-	// Desired is how many Instances should run. Grows: the deployment does not have this number yet, but a lower one.
-	// Autoscaled: its cells decide about the number themselves.
-	Desired           int
-	Grows, Autoscaled bool
+	// Desired is how many Instances should run. Autoscaled: its cells decide about the number themselves.
+	Desired    int
+	Autoscaled bool
 	// Surge is the number of additional Instances of the deployment. NoSurge: it may not have any. SurgeLate: its cells
 	// cannot start its additional Instances.
 	Surge              int
