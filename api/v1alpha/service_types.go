@@ -133,6 +133,8 @@ type ServicePort struct {
 	// protocol is TCP, UDP or SCTP. Without it, it is TCP.
 	// +optional
 	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=4
 	Protocol *corev1.Protocol `json:"protocol,omitempty"`
 
 	// appProtocol is the protocol of the application, such as http or kubernetes.io/h2c, for gateways and service meshes.
