@@ -16,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	"k8s.io/component-base/version"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -34,6 +36,21 @@ func TestServesOurKinds(t *testing.T) {
 	var workloads v1alpha.WorkloadList
 	if err := c.List(t.Context(), &workloads, client.InNamespace(testenv.Namespace(t, c, "kinds").Name)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestServersKnowTheirVersion: the agent of a cell leaves out of Pods what its API server is too old for.
+func TestServersKnowTheirVersion(t *testing.T) {
+	reader, err := discovery.NewDiscoveryClientForConfig(testenv.Config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := reader.ServerVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "v" + version.DefaultKubeBinaryVersion + "."; !strings.HasPrefix(served.GitVersion, want) {
+		t.Errorf("the kube-apiserver has version %s, want %s", served.GitVersion, want)
 	}
 }
 

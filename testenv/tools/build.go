@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -94,7 +95,11 @@ func (b *Builder) folder(module, goVersion string) (string, error) {
 		}
 		hash.Write(content)
 	}
-	hash.Write([]byte(goVersion + flags + tags[module]))
+	set, err := b.variables(module)
+	if err != nil {
+		return "", err
+	}
+	hash.Write([]byte(goVersion + flags + tags[module] + set))
 	return filepath.Join(b.Cache, filepath.Base(module)+"-"+hex.EncodeToString(hash.Sum(nil))[:16]), nil
 }
 
@@ -110,8 +115,29 @@ func (b *Builder) module(name string) string {
 func (b *Builder) buildModule(ctx context.Context, folder string, wanted []tool) error {
 	return b.buildOnce(ctx, folder, wanted, func(tools []tool) error {
 		module := tools[0].module
-		return b.buildInto(ctx, folder, tools, &compilation{module: b.module(module), tags: tags[module]})
+		set, err := b.variables(module)
+		if err != nil {
+			return err
+		}
+		return b.buildInto(ctx, folder, tools, &compilation{module: b.module(module), tags: tags[module], variables: set})
 	})
+}
+
+// versionOfKubernetes finds the version of Kubernetes in a go.mod.
+var versionOfKubernetes = regexp.MustCompile(`(?m)^\s*k8s\.io/kubernetes (v\S+)`)
+
+// variables are the flags of the linker that give the binaries of a module their version of Kubernetes. Without it an API server says
+// that it is v0.0.0, and what asks for its version, as the agent of a cell does, takes it for an old one.
+func (b *Builder) variables(module string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(b.module(module), "go.mod"))
+	if err != nil {
+		return "", fmt.Errorf("read the tool module: %w", err)
+	}
+	found := versionOfKubernetes.FindSubmatch(content)
+	if found == nil {
+		return "", nil
+	}
+	return fmt.Sprintf(" -X k8s.io/component-base/version.gitVersion=%s", found[1]), nil
 }
 
 // buildOnce calls build for the wanted tools that folder does not contain. A file lock keeps two processes from

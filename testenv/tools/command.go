@@ -58,8 +58,9 @@ func failure(cmd *exec.Cmd, err error, output string) error {
 type compilation struct {
 	// module is the folder of the module, and folder the folder of the binaries.
 	module, folder string
-	// tags are build tags, separated by commas.
-	tags     string
+	// tags are build tags, separated by commas, and variables are flags of the linker.
+	tags, variables string
+
 	packages []string
 
 	downloaded, compiled atomic.Int64
@@ -82,7 +83,7 @@ func (c *compilation) String() string {
 // run builds the main packages into the folder.
 func (c *compilation) run(ctx context.Context) error {
 	go c.count(ctx)
-	args := []string{"build", "-v", "-tags", c.tags, "-ldflags", "-s -w", "-o", c.folder + string(filepath.Separator)}
+	args := []string{"build", "-v", "-tags", c.tags, "-ldflags", "-s -w" + c.variables, "-o", c.folder + string(filepath.Separator)}
 	cmd := command(ctx, c.module, slices.Concat(args, vendored(c.module), c.packages)...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
