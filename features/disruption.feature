@@ -22,7 +22,7 @@ Feature: Disruption budgets
     Then that is refused with "Cannot evict pod as it would violate the pod's disruption budget"
     Then that is eventually not refused
 
-  @core @main
+  @main
   Scenario: A deletion is refused without the break-glass annotation
     Given a deployment "web" of 2 Instances, of which 2 stay Available, is put into cell "dfw"
     And the floor of deployment "web" in cell "dfw" is in force

@@ -45,9 +45,6 @@ Feature: Workloads reach each other by name in a city
     And every endpointslice in cell "dfw" has "endpoints[?(@.targetRef.name=='api-main-dfw-0')].hostname" "api-main-dfw-0"
     And none of the Instances in cell "dfw" was replaced
 
-    When user "federation" tries to patch service "api" in cell "dfw" with {"spec":{"sessionAffinity":"ClientIP"}}
-    Then that is refused with "change Workload api in its project instead"
-
     # A Service of the cell's operator keeps its name, which is the reason of the Workload's condition.
     When an operator creates in cell "dfw"
       """
@@ -85,6 +82,9 @@ Feature: Workloads reach each other by name in a city
     And in project "north" Instance "other-main-lax-0" answers "/get?url=http://api/" with "no such host"
     When "spec.clusterIP" of service "api" in cell "lax" is remembered as "address"
     Then in project "north" Instance "other-main-lax-0" answers "/get?url=http://${address}/" with "Client.Timeout"
+    # An administrator of the cell, with all rights in RBAC.
+    When user "federation" tries to patch service "api" in cell "lax" with {"spec":{"sessionAffinity":"ClientIP"}}
+    Then that is refused with "change Workload api in its project instead"
 
     # Peers have a name each.
     When the consumer patches workload "api" with {"spec":{"service":{"headless":true}}}
