@@ -84,7 +84,7 @@ func (s *scope) ensure(ctx context.Context) error {
 		return s.remove(ctx)
 	}
 	_, err := apply.Shared(ctx, s.Client, FieldManager, s.existing, desiredAutoscaler(s.deployment, least, limit))
-	return err
+	return owned.UnlessEnding(err)
 }
 
 // remove deletes the autoscaler of the deployment. An autoscaler with another owner stays.

@@ -171,7 +171,7 @@ func (s *scope) ensure(ctx context.Context) error {
 	stored, err := apply.ExactVersion(ctx, s.Client, FieldManager, s.existing, desired)
 	if err != nil {
 		s.RequeueAfter.AtMost(conflictRequeue) // no event reports a change of the status
-		return err
+		return owned.UnlessEnding(err)
 	}
 	if stored.ResourceVersion == s.existing.ResourceVersion {
 		return nil

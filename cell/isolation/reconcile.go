@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -132,11 +130,7 @@ func ensure(ctx context.Context, c client.Client, desired *networkingv1.NetworkP
 		desired.Spec.PolicyTypes = existing.Spec.PolicyTypes
 	}
 	_, err := apply.Exact(ctx, c, FieldManager, existing, desired, leaveEgress)
-	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		// Everything is deleted with the namespace.
-		return nil
-	}
-	return err
+	return owned.UnlessEnding(err)
 }
 
 func leaveEgress(stored, wanted *networkingv1.NetworkPolicy) { wanted.Spec.Egress = stored.Spec.Egress }

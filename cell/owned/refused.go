@@ -6,6 +6,9 @@ package owned
 import (
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
@@ -24,4 +27,12 @@ func Refused(instance *v1alpha.Instance, hash string) (reason, message string) {
 	}
 	reason, message, _ = strings.Cut(tail, " ")
 	return reason, message
+}
+
+// UnlessEnding returns the error of a write, and nil if the API server refuses it because it deletes the namespace with everything in it.
+func UnlessEnding(err error) error {
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return nil
+	}
+	return err
 }
