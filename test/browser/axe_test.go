@@ -85,7 +85,7 @@ func TestFaultsAreFound(t *testing.T) {
 	  add('div', 'wide '.repeat(200), { width: '50px', height: '50px', overflow: 'scroll' });
 	  for (const text of ['a', 'b']) add('button', text, { width: '9px', height: '9px', padding: '0', border: '0', margin: '0' });
 	}`))
-	check := func(where string) {
+	find := func(where string) {
 		t.Helper()
 		found := b.faults()
 		for _, part := range []string{
@@ -96,7 +96,7 @@ func TestFaultsAreFound(t *testing.T) {
 			}
 		}
 	}
-	check("the page")
+	find("the page")
 	b.run(chromedp.Evaluate[chromedp.Void]("document.getElementById('path').showModal()"))
-	check("the dialog")
+	find("the dialog")
 }

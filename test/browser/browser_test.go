@@ -67,7 +67,8 @@ func open(t *testing.T, config *rest.Config, namespace string) *browser {
 func visit(t *testing.T, address string) *browser {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.WindowSize(1200, 800),
-		chromedp.Flag("lang", "en-US"), chromedp.WSURLReadTimeout(patience))
+		chromedp.Flag("lang", "en-US"), chromedp.WSURLReadTimeout(patience),
+		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("font-render-hinting", "none"), chromedp.Flag("disable-lcd-text", true))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
@@ -225,11 +226,7 @@ func (b *browser) picture(name string) {
 	if os.Getenv("UPDATE") == "" {
 		return
 	}
-	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		b.Fatal(err)
-	}
-	small, err := fewColours(png)
+	small, err := fewColours(b.screenshot())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func TestPhone(t *testing.T) {
 	b.press(kb.Enter)
 	b.shows("#workload", "4 of 4 Instances are Ready")
 	b.until("!document.querySelector('.workloads').checkVisibility() && document.getElementById('title').getBoundingClientRect().top < 200")
-	b.screens("one of many")
+	b.check("one of many")
 	b.sized(390, 844, "dark")
 	b.run(chromedp.Click(".back"))
 	b.until("document.querySelector('.workloads').checkVisibility() && document.querySelector('#workload').innerText === ''")

@@ -154,6 +154,12 @@ func (f *fleet) open(t *testing.T) *browser {
 func openSource(t *testing.T, source page.Source) *browser {
 	t.Helper()
 	chromium(t)
+	return visit(t, address(t, source))
+}
+
+// address serves the page of a source, and returns its address.
+func address(t *testing.T, source page.Source) string {
+	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
 	if err != nil {
@@ -166,7 +172,7 @@ func openSource(t *testing.T, source page.Source) *browser {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return visit(t, server.URL+"/token/")
+	return server.URL + "/token/"
 }
 
 // TestMany: 5,000 Instances are a few groups, and the user sees each of a group on demand.
@@ -213,7 +219,7 @@ func TestPageOfALog(t *testing.T) {
 	b.shows("#log[open]", "Log of web-main-dfw-0", "live")
 	f.lines <- 1
 	b.shows("#log pre", "line 0")
-	b.screens("a log")
+	b.check("a log")
 	f.lines <- 99
 	b.shows("#log pre", "web-main-dfw-0 web <img src=x> line 0 web-main-dfw-0", "line 99")
 	b.until("document.querySelector('#log pre').scrollTop > 0") // it scrolls with the log

@@ -100,7 +100,7 @@ func TestPageOfARollout(t *testing.T) {
 	b.shows(".rollout", "DFW 3/3 Done", "FRA 1/3 Replacing", "ORD 0/3 Queued")
 	b.shows(".events", "The rollout continues in FRA")
 	b.shows(".tree", "web-main-fra-0 Ready", "revision 2")
-	b.screens("a rollout")
+	b.check("a rollout")
 	b.sized(1200, 900, "light")
 	b.picture("ui.png")
 }
@@ -158,7 +158,7 @@ func TestBrokenTemplate(t *testing.T) {
 	b.press(kb.Enter)
 	b.shows("dialog[open]", "Path to web-main-dfw-0", "project Workload web 3/4 Ready", "project Instance web-main-dfw-0 not Ready",
 		v1alpha.ReasonImageUnavailable)
-	b.screens("a path")
+	b.check("a path")
 	b.press(kb.Escape)
 	b.until("!document.querySelector('dialog').open && document.activeElement.dataset.path === 'web-main-dfw-0'")
 

@@ -5,6 +5,7 @@ package browser
 
 import (
 	"fmt"
+	"image"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -16,19 +17,27 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-// screens checks what the page shows in light and dark colours, on a wide and a narrow screen: axe-core finds nothing, and nothing but
-// tables and logs scrolls sideways.
-func (b *browser) screens(name string) {
+// screen is a wide or a narrow screen in light or dark colours.
+type screen struct {
+	width, height int64
+	scheme        string
+}
+
+var screens = []screen{{1280, 800, "light"}, {1280, 800, "dark"}, {390, 1100, "light"}, {390, 1100, "dark"}}
+
+// check checks what the page shows on each screen: axe-core finds nothing, and nothing but tables and logs scrolls sideways.
+func (b *browser) check(name string, look ...func(image.Image)) {
 	b.Helper()
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{1280, 390} {
-			b.sized(width, 900, scheme)
-			if wide := value[int](b, "document.documentElement.scrollWidth"); wide > int(width) {
-				b.Errorf("%s, %s, %d wide: the page is %d wide", name, scheme, width, wide)
-			}
-			if found := b.faults(); found != "" {
-				b.Errorf("%s, %s, %d wide: %s", name, scheme, width, found)
-			}
+	for _, s := range screens {
+		b.sized(s.width, s.height, s.scheme)
+		if wide := value[int](b, "document.documentElement.scrollWidth"); wide > int(s.width) {
+			b.Errorf("%s on %v: the page is %d wide", name, s, wide)
+		}
+		for _, each := range look {
+			each(b.screenshot())
+		}
+		if found := b.faults(); found != "" {
+			b.Errorf("%s on %v: %s", name, s, found)
 		}
 	}
 }
@@ -51,7 +60,7 @@ func TestScreens(t *testing.T) {
 	b := open(t, testenv.Config(t), p.namespace)
 	b.run(chromedp.Click(`a[href="#web"]`))
 	b.shows("#workload", "2 stopped at their Instance", "an Instance in FRA does not start")
-	b.screens("a broken Workload")
+	b.check("a broken Workload")
 	b.sized(1200, 900, "dark")
 	b.picture("ui-dark.png")
 }
