@@ -217,14 +217,14 @@ func Controllers() []Controller {
 	common := &shared{namespaces: projects.NewNamespaces()}
 	return []Controller{
 		{Name: "deployments", Setup: func(t Target) error {
-			if err := common.setCities(t); err != nil {
+			if err := common.set(t); err != nil {
 				return err
 			}
 			r := &deployments.Reconciler{
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
 				Networks: networks.New(t.Options.Network, t.Options.Clock), Namespaces: common.namespaces, Passing: t.passing(), Clock: t.Options.Clock,
 				Drain: t.drain(), Names: t.storedNames(), Hostnames: t.Options.Names.Rules,
-				Lacking: cells.LackingOf(common.hub(t)),
+				Lacking: cells.LackingOf(common.hub(t)), Cells: common.judged(t), Moves: deployments.NewMoves(metrics.Registry),
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

@@ -70,6 +70,17 @@ func (s *shared) set(t Target) error {
 	return s.err
 }
 
+// judged returns a function that lists the cells of the hub; none while Karmada has not judged for long enough whether it reaches them.
+func (s *shared) judged(t Target) func(context.Context) (cells.Cells, error) {
+	hub := s.hub(t)
+	return func(ctx context.Context) (cells.Cells, error) {
+		if state := s.karmada.State(); state.Down || state.Pending || state.MayReachFor > 0 {
+			return nil, nil
+		}
+		return cells.List(ctx, hub)
+	}
+}
+
 func (t Target) newPropagation(s *shared) *propagation.Reconciler {
 	local := t.Manager.GetLocalManager()
 	return propagation.New(propagation.Options{

@@ -98,6 +98,7 @@ type placementScale struct {
 	CityCodes        []string                    `json:"cityCodes"`
 	Locations        []v1alpha.PlacementLocation `json:"locations"`
 	LocationSelector *metav1.LabelSelector       `json:"locationSelector"`
+	Spread           *v1alpha.PlacementSpread    `json:"spread"`
 	ScaleSettings    struct {
 		MinReplicas int32  `json:"minReplicas"`
 		MaxReplicas *int32 `json:"maxReplicas"`
@@ -106,7 +107,7 @@ type placementScale struct {
 
 func (p *placementScale) placement() v1alpha.WorkloadPlacement {
 	return v1alpha.WorkloadPlacement{
-		CityCodes: p.CityCodes, Locations: p.Locations, LocationSelector: p.LocationSelector,
+		CityCodes: p.CityCodes, Locations: p.Locations, LocationSelector: p.LocationSelector, Spread: p.Spread,
 		ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: p.ScaleSettings.MinReplicas, MaxReplicas: p.ScaleSettings.MaxReplicas},
 	}
 }

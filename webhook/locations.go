@@ -40,13 +40,13 @@ func (v *Workloads) validateLocations(
 	if err != nil {
 		return places{}, nil, err
 	}
-	if problems := validateAll(changed, locations); len(problems) == 0 {
+	if problems := validateAll(changed, workload.Spec.Placements, locations); len(problems) == 0 {
 		return places{locations: locations, known: true, age: age}, nil, nil
 	}
 	if locations, err = v.Projects.FreshLocations(ctx, project); err != nil {
 		return places{}, nil, err
 	}
-	return places{locations: locations, known: true}, validateAll(changed, locations), nil
+	return places{locations: locations, known: true}, validateAll(changed, workload.Spec.Placements, locations), nil
 }
 
 // changedPlacement is a placement that names or selects locations that it did not before.
@@ -69,7 +69,7 @@ func changedPlacements(workload, before *v1alpha.Workload) []changedPlacement {
 				placement.before = &before.Spec.Placements[index]
 			}
 		}
-		if len(placement.addedCities())+len(placement.addedLocations()) > 0 || placement.selectsAnew() {
+		if len(placement.addedCities())+len(placement.addedLocations()) > 0 || placement.selectsAnew() || placement.spreadsAnew() {
 			changed = append(changed, placement)
 		}
 	}
@@ -101,7 +101,12 @@ func (p *changedPlacement) selectsAnew() bool {
 	return p.now.LocationSelector != nil && !reflect.DeepEqual(p.now.LocationSelector, p.before.LocationSelector)
 }
 
-func validateAll(changed []changedPlacement, locations []cities.Location) field.ErrorList {
+// spreadsAnew reports whether the placement has another spread than before.
+func (p *changedPlacement) spreadsAnew() bool {
+	return p.now.Spread != nil && !reflect.DeepEqual(p.now.Spread, p.before.Spread)
+}
+
+func validateAll(changed []changedPlacement, all []v1alpha.WorkloadPlacement, locations []cities.Location) field.ErrorList {
 	var problems field.ErrorList
 	available := cities.AvailableCities(locations)
 	for i := range changed {
@@ -112,8 +117,39 @@ func validateAll(changed []changedPlacement, locations []cities.Location) field.
 			}
 		}
 		problems = append(problems, placement.validateNames(locations)...)
+		problems = append(problems, placement.validateSpread(all, locations)...)
 	}
 	return problems
+}
+
+// validateSpread returns a problem if the placement has fewer candidates than it is to run in, or has a city of another placement
+// although one of both has candidates. Placements that name the same cities, or the same locations, are refused without locations.
+func (p *changedPlacement) validateSpread(all []v1alpha.WorkloadPlacement, locations []cities.Location) field.ErrorList {
+	var problems field.ErrorList
+	candidates := candidatesOf(p.now, locations)
+	if p.spreadsAnew() && len(p.now.Locations) > 0 && len(candidates) < int(p.now.Spread.Cities) {
+		problems = append(problems, field.Invalid(p.path.Child("spread", "cities"), p.now.Spread.Cities, fmt.Sprintf(
+			"the locations are in %d cities; name more, or reduce the number", len(candidates))))
+	}
+	for i := range all {
+		other := &all[i]
+		if other.Name == p.now.Name || other.Spread == nil && p.now.Spread == nil ||
+			len(other.CityCodes) > 0 && len(p.now.CityCodes) > 0 {
+			continue
+		}
+		for _, city := range candidatesOf(other, locations) {
+			if slices.Contains(candidates, city) {
+				problems = append(problems, field.Invalid(p.path.Child("spread"), field.OmitValueType{}, fmt.Sprintf(
+					"placement %q has city %s too; a city of a placement with spread may be in no other placement", other.Name, city)))
+			}
+		}
+	}
+	return problems
+}
+
+func candidatesOf(p *v1alpha.WorkloadPlacement, locations []cities.Location) []string {
+	choice := cities.Choose(p, locations)
+	return choice.Candidates(p, locations)
 }
 
 // validateNames returns a problem for each added location that the project may not use, or that cells cannot
@@ -160,11 +196,15 @@ func (p *places) warnings(project Project, workload, before *v1alpha.Workload) [
 			project.Name, p.age.Round(time.Second)))
 	}
 	for _, placement := range changedPlacements(workload, before) {
-		if !placement.selectsAnew() {
+		if !placement.selectsAnew() && (!placement.spreadsAnew() || placement.now.LocationSelector == nil) {
 			continue
 		}
 		for _, problem := range cities.Choose(placement.now, p.locations).Problems {
 			warnings = append(warnings, fmt.Sprintf("%s: %s", placement.path.Child("locationSelector"), problem))
+		}
+		if found := len(candidatesOf(placement.now, p.locations)); placement.now.Spread != nil && found < int(placement.now.Spread.Cities) {
+			warnings = append(warnings, fmt.Sprintf("%s: the selector has %d cities now, so that the Instances run in %d",
+				placement.path.Child("spread", "cities"), found, found))
 		}
 	}
 	return warnings
@@ -172,8 +212,9 @@ func (p *places) warnings(project Project, workload, before *v1alpha.Workload) [
 
 // count is in how many cities a placement runs Instances, as far as that is known.
 func (p *places) count(placement *v1alpha.WorkloadPlacement) int {
+	running, _ := cities.Count(placement, p.locations, p.known)
 	if !p.known || len(placement.CityCodes) > 0 {
-		return len(placement.CityCodes) + len(placement.Locations)
+		return running
 	}
-	return len(cities.Choose(placement, p.locations).Cities)
+	return min(running, len(cities.Choose(placement, p.locations).Cities))
 }

@@ -53,7 +53,11 @@ func (v *Workloads) citiesOf(ctx context.Context, project Project, c *change) []
 	var result []string
 	for i := range c.now.Spec.Placements {
 		placement := &c.now.Spec.Placements[i]
-		for _, city := range slices.Concat(placement.CityCodes, cities.Choose(placement, locations).Cities) {
+		chosen := cities.Of(placement, c.now.Status.RecordOf(placement.Name), locations).Cities
+		if placement.Spread == nil {
+			chosen = slices.Concat(placement.CityCodes, chosen)
+		}
+		for _, city := range chosen {
 			result = append(result, strings.ToUpper(naming.CityLabel(city)))
 		}
 	}

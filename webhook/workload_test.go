@@ -57,6 +57,21 @@ func TestWorkloads(t *testing.T) {
 				func(w *v1alpha.Workload) { w.Spec.Placements[0].LocationSelector.MatchLabels = nil }),
 			wantCode: 422, wantMessage: []string{"spec.placements[0].locationSelector", "at least one label"},
 		},
+		"fewer cities than locations": {
+			extra: inProject("north"), now: spreading(at(workload(), "two-1", "two-2"), 2), wantCode: 422,
+			wantMessage: []string{"spec.placements[0].spread.cities", "the locations are in 1 cities"},
+		},
+		"a candidate that another placement selects": {
+			extra: inProject("north"), now: beside(spreading(workload("DFW", "ORD"), 1), "dfw-1"), wantCode: 422,
+			wantMessage: []string{"spec.placements[1].spread", "city DFW"},
+		},
+		"spread is added to a city of another placement": {
+			extra: inProject("north"), before: beside(workload("DFW", "ORD"), "dfw-1"),
+			now: beside(spreading(workload("DFW", "ORD"), 1), "dfw-1"), wantCode: 422, wantMessage: []string{"spec.placements[0].spread"},
+		},
+		"other placements beside candidates": {
+			extra: inProject("north"), now: beside(spreading(workload("DFW"), 1), "ord-1"), wantAllowed: true,
+		},
 		"no extras": {now: workload("DFW"), wantCode: 403, wantMessage: []string{"not made in a project"}},
 		"one extra missing": {
 			extra: with(inProject("north"), "parent-type"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"parent-type"},
@@ -164,6 +179,20 @@ func at(w *v1alpha.Workload, names ...string) *v1alpha.Workload {
 	return w
 }
 
+// spreading makes the cities candidates, of which so many run the Instances.
+func spreading(w *v1alpha.Workload, count int32) *v1alpha.Workload {
+	w.Spec.Placements[0].Spread = &v1alpha.PlacementSpread{Cities: count}
+	return w
+}
+
+// beside adds a placement at a location.
+func beside(w *v1alpha.Workload, location string) *v1alpha.Workload {
+	other := *at(w.DeepCopy(), location).Spec.Placements[0].DeepCopy()
+	other.Name, other.Spread = "beside", nil
+	w.Spec.Placements = append(w.Spec.Placements, other)
+	return w
+}
+
 // selecting selects a region.
 func selecting(w *v1alpha.Workload, region string) *v1alpha.Workload {
 	w.Spec.Placements[0].CityCodes = nil
@@ -184,6 +213,16 @@ func TestSelectorWarnings(t *testing.T) {
 		scaled.Spec.Placements[0].ScaleSettings.MinReplicas = 2
 		if response := workloads(newProjects()).Handle(t.Context(), update(t, before, scaled)); !response.Allowed || len(response.Warnings) > 0 {
 			t.Errorf("%s, scaled: allowed %t with warnings %q", region, response.Allowed, response.Warnings)
+		}
+	}
+}
+
+// TestSpreadWarnings: a selector that has too few candidates now may have more later.
+func TestSpreadWarnings(t *testing.T) {
+	for count, want := range map[int32]string{1: "", 9: "spec.placements[0].spread.cities: the selector has "} {
+		response := workloads(newProjects()).Handle(t.Context(), creation(t, spreading(selecting(workload(), "us"), count)))
+		if !response.Allowed || (want == "") != (len(response.Warnings) == 0) || !strings.Contains(strings.Join(response.Warnings, "\n"), want) {
+			t.Errorf("%d: allowed %t with warnings %q", count, response.Allowed, response.Warnings)
 		}
 	}
 }

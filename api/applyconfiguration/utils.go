@@ -151,8 +151,14 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.OverrideTurnApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("PendingFloor"):
 		return &apiv1alpha.PendingFloorApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("PlacementCity"):
+		return &apiv1alpha.PlacementCityApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("PlacementFailover"):
+		return &apiv1alpha.PlacementFailoverApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("PlacementLocation"):
 		return &apiv1alpha.PlacementLocationApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("PlacementSpread"):
+		return &apiv1alpha.PlacementSpreadApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("QuotaSize"):
 		return &apiv1alpha.QuotaSizeApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("QuotaWithheld"):

@@ -86,6 +86,10 @@ type WorkloadPlacement struct {
 	// +optional
 	LocationSelector *metav1.LabelSelector `json:"locationSelector,omitempty"`
 
+	// spread makes the cities candidates, of which some run the Instances. Without it, all of them do.
+	// +optional
+	Spread *PlacementSpread `json:"spread,omitempty"`
+
 	// scaleSettings is the scale in each of the cities.
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
@@ -314,6 +318,14 @@ type WorkloadPlacementStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// cities are the candidates that a placement with spread has chosen, and the ones that it has replaced. They are written
+	// before anything follows from the choice.
+	// +optional
+	// +listType=map
+	// +listMapKey=city
+	// +kubebuilder:validation:MaxItems=48
+	Cities []PlacementCity `json:"cities,omitempty"`
 
 	ReplicaCounts `json:",inline"`
 }

@@ -93,6 +93,13 @@ func (s *Snapshot) Rollout(locations []cities.Location, unread error) (*Rollout,
 	if err != nil {
 		return nil, err
 	}
+	if at := slices.IndexFunc(next.Writes, func(w plan.Write) bool { return w.Kind == plan.Choose }); at >= 0 {
+		// The hub has not recorded the choice yet: this is the plan after it.
+		next.Writes[at].Into(&facts.Workload.Status)
+		if next, err = plan.Make(facts); err != nil {
+			return nil, err
+		}
+	}
 	outlook := next.Outlook()
 	steps := &outlook.Steps
 	result := &Rollout{
@@ -118,12 +125,27 @@ func (s *Snapshot) Rollout(locations []cities.Location, unread error) (*Rollout,
 			City: place.City, Deployment: place.Deployment, Reason: reasonRemoved, Message: "the Workload does not choose this city any more",
 		})
 	}
+	result.Cities = append(result.Cities, candidatesOf(facts.Workload)...)
 	s.countUpdated(result.Cities, facts.Template.Target)
 	if at := s.revisionOf(facts.Template.Target); at >= 0 {
 		change := changeAt(s.history, at)
 		result.Change = &change
 	}
 	return result, nil
+}
+
+// candidatesOf are the cities of placements with spread that serve nothing, or that were replaced.
+func candidatesOf(workload *v1alpha.Workload) (turns []CityTurn) {
+	for i := range workload.Spec.Placements {
+		placement := &workload.Spec.Placements[i]
+		record := workload.Status.RecordOf(placement.Name)
+		for j := range record {
+			if message := plan.DescribeCity(placement, &record[j]); message != "" {
+				turns = append(turns, CityTurn{City: record[j].City, Reason: "City" + string(record[j].Phase), Message: message})
+			}
+		}
+	}
+	return turns
 }
 
 // facts are the ones that the user may read. A network or an answer that the user cannot read does not hold the rollout.

@@ -40,6 +40,8 @@ type Cell struct {
 	Gone bool
 	// Cordoned: all nodes of the cell are cordoned.
 	Cordoned bool
+	// Tainted: Karmada schedules nothing new to the cell, because of a taint that someone has set.
+	Tainted bool
 	// Agent is the status of the cell agent.
 	Agent Agent
 	// Balancer is the operator's text about the load balancer of the cell; "": it has none. ReadLoadBalancer reads it.
@@ -109,6 +111,7 @@ func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	if most, err := strconv.ParseUint(cluster.Annotations[v1alpha.AnnotationNodesOnDemand], 10, 32); err == nil && most <= maxOnDemand {
 		cell.OnDemand = int32(most)
 	}
+	cell.Tainted = slices.ContainsFunc(cluster.Spec.Taints, refuses)
 	cell.Cordoned = meta.IsStatusConditionFalse(cluster.Status.Conditions, v1alpha.ConditionComputeNodesSchedulable)
 	if condition := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); condition != nil {
 		down := []string{v1alpha.ReasonAgentMissing, v1alpha.ReasonAgentNotReady, v1alpha.ReasonAgentAPIMissing}

@@ -47,6 +47,9 @@ func TrimCluster(object any) (any, error) {
 	spec := &trimmed.Spec
 	spec.SyncMode, spec.APIEndpoint = cluster.Spec.SyncMode, shortened(cluster.Spec.APIEndpoint)
 	spec.SecretRef, spec.ImpersonatorSecretRef = trimSecret(cluster.Spec.SecretRef), trimSecret(cluster.Spec.ImpersonatorSecretRef)
+	if at := slices.IndexFunc(cluster.Spec.Taints, refuses); at >= 0 {
+		spec.Taints = []corev1.Taint{{Effect: cluster.Spec.Taints[at].Effect}}
+	}
 	for _, condition := range cluster.Status.Conditions {
 		if slices.Contains(read, condition.Type) {
 			condition.Message = strings.Clone(reasons.Shorten(condition.Message, maxAddress))
@@ -68,6 +71,11 @@ func TrimCluster(object any) (any, error) {
 		}
 	}
 	return trimmed, nil
+}
+
+// refuses reports whether Karmada schedules nothing new to a cell with a taint.
+func refuses(taint corev1.Taint) bool {
+	return taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectNoExecute
 }
 
 // shortened copies: a part of a text would keep the whole in memory.

@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/hub/networks"
@@ -82,7 +85,7 @@ func (s *scope) facts(ctx context.Context) (*plan.Facts, error) {
 		return f, nil
 	}
 	for _, read := range []func(context.Context, *plan.Facts) error{
-		s.readExposure, s.readTemplate, s.readLocations, s.readNames, s.readType, s.readNetworks, s.readRevision, s.confirmNoBudget,
+		s.readExposure, s.readTemplate, s.readLocations, s.readCities, s.readNames, s.readType, s.readNetworks, s.readRevision, s.confirmNoBudget,
 	} {
 		if err := read(ctx, f); err != nil || s.ended {
 			return nil, err
@@ -113,6 +116,33 @@ func (s *scope) readLocations(ctx context.Context, f *plan.Facts) (err error) {
 		f.Unlocated, err = err, nil
 	}
 	return err
+}
+
+// readCities reads what the hub knows of the cities of the project, if the Workload replaces cities that serve nothing.
+func (s *scope) readCities(ctx context.Context, f *plan.Facts) error {
+	placements := s.workload.Spec.Placements
+	if s.Cells == nil || !slices.ContainsFunc(placements, func(p v1alpha.WorkloadPlacement) bool {
+		return p.Spread != nil && p.Spread.Failover != nil
+	}) {
+		return nil
+	}
+	all, err := s.Cells(ctx)
+	if err != nil {
+		return err
+	}
+	f.Cities = map[string]cells.Health{}
+	for i := range f.Locations {
+		if city := f.Locations[i].City; city != "" {
+			f.Cities[city] = all.Health(city, f.Now)
+		}
+	}
+	for i := range placements {
+		// A city that the project may not use any more has no location.
+		for _, code := range placements[i].CityCodes {
+			f.Cities[strings.ToUpper(code)] = all.Health(code, f.Now)
+		}
+	}
+	return nil
 }
 
 // readNames reads the deployments that have the names of wanted ones and not the label of the Workload: they are another's, or have
@@ -222,7 +252,7 @@ func (s *scope) confirm(ctx context.Context, f *plan.Facts) error {
 		return fmt.Errorf("get the Workload before a step of its rollout: %w", err)
 	}
 	if workload.UID != s.workload.UID || workload.Generation != s.workload.Generation ||
-		!equality.Semantic.DeepEqual(workload.Status.Data, s.workload.Status.Data) {
+		!equality.Semantic.DeepEqual(workload.Status.Data, s.workload.Status.Data) || !plan.SameChoice(workload, s.workload) {
 		s.ended = true
 		s.requeueAfter.AtMost(behindCache)
 		return nil

@@ -33,6 +33,14 @@ func TestWants(t *testing.T) {
 			t.Helper()
 			planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements = placementsOf([]string{"main ORD"}) })
 		}},
+		"another candidate is recorded": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
+			t.Helper()
+			f.record(t, workload, "ORD")
+		}},
+		"it is the recorded candidate": {want: true, change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
+			t.Helper()
+			f.record(t, workload, "DFW")
+		}},
 		"the project may not use the city": {cities: "ORD"},
 		"the Workload is being deleted": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
 			t.Helper()
@@ -76,6 +84,17 @@ func TestWants(t *testing.T) {
 			}
 		})
 	}
+}
+
+// record makes DFW and ORD candidates of the placement, and records the choice of one of them.
+func (f *fixture) record(t *testing.T, workload *v1alpha.Workload, city string) {
+	t.Helper()
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		w.Spec.Placements[0].CityCodes, w.Spec.Placements[0].Spread = []string{"DFW", "ORD"}, &v1alpha.PlacementSpread{Cities: 1}
+	})
+	planes.ChangeStatus(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		w.Status.Placements[0].Cities = []v1alpha.PlacementCity{{City: city, Phase: v1alpha.CityRunning}}
+	})
 }
 
 // TestWantsIsNotKnown: an error about the locations is no answer, also of a project that does not serve them.

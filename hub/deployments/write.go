@@ -35,6 +35,16 @@ func (s *scope) write(ctx context.Context, w *plan.Write) error {
 		return apply.Replace(ctx, s.client, FieldManager, stored, map[string]any{
 			"/metadata/resourceVersion": stored.ResourceVersion, "/metadata/annotations": w.Annotations,
 		})
+	case plan.Choose:
+		s.ended = true
+		w.Into(&s.workload.Status)
+		if err := s.storeStatus(ctx, &s.workload.Status); err != nil {
+			return err
+		}
+		s.Moves.count(w.Notes)
+		for _, note := range w.Notes {
+			s.events.Eventf(s.workload, note.Type, note.Reason, "%s", note.Message)
+		}
 	case plan.Divide:
 		s.ended = true
 		s.workload.Status.Disruption = w.Division

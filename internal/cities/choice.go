@@ -225,17 +225,12 @@ func describeLocations(locations []Location) string {
 }
 
 // MostInstances is how many Instances placements may have in the cities that they choose among the locations of a
-// project. Cities and locations that are named count also while they are not available.
+// project.
 func MostInstances(placements []v1alpha.WorkloadPlacement, locations []Location) int64 {
 	var sum int64
 	for i := range placements {
-		placement := &placements[i]
-		cities := len(placement.CityCodes) + len(placement.Locations)
-		if placement.LocationSelector != nil {
-			choice := Choose(placement, locations)
-			cities += len(choice.Cities) + len(choice.Held)
-		}
-		sum += int64(cities) * int64(placement.ScaleSettings.MostReplicas())
+		_, most := Count(&placements[i], locations, true)
+		sum += int64(most) * int64(placements[i].ScaleSettings.MostReplicas())
 	}
 	return sum
 }

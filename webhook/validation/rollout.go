@@ -15,6 +15,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
 // Bounds of a rollout.
@@ -128,8 +129,8 @@ func disruptionWarning(workload *v1alpha.Workload) []string {
 	for i := range workload.Spec.Placements {
 		placement := &workload.Spec.Placements[i]
 		// The number of cities that a selector selects is not known here.
-		//nolint:gosec // at most 48 cities
-		desired += int32(max(1, len(placement.CityCodes)+len(placement.Locations))) * placement.ScaleSettings.MinReplicas
+		running, _ := cities.Count(placement, nil, false)
+		desired += int32(max(1, running)) * placement.ScaleSettings.MinReplicas //nolint:gosec // at most 48 cities
 		if placement.LocationSelector != nil || placement.ScaleSettings.MaxReplicas != nil {
 			return nil
 		}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
 // Catalogue are the instance types that there are.
@@ -115,7 +116,8 @@ func asked(workload *v1alpha.Workload, replicas func(*v1alpha.HorizontalScaleSet
 	for i := range workload.Spec.Placements {
 		placement := &workload.Spec.Placements[i]
 		// A placement that selects locations has one city at least.
-		sum += max(1, len(placement.CityCodes)+len(placement.Locations)) * int(replicas(&placement.ScaleSettings))
+		running, _ := cities.Count(placement, nil, false)
+		sum += max(1, running) * int(replicas(&placement.ScaleSettings))
 	}
 	return sum
 }

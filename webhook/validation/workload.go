@@ -113,6 +113,7 @@ func (p *problems) placements(at place, placements []v1alpha.WorkloadPlacement) 
 		p.label(item.child("name"), placement.Name)
 		p.unique(item.child("name"), names, placement.Name)
 		p.where(item, placement)
+		p.spread(item, placement, placements[:i])
 		p.scale(item.child("scaleSettings"), &placement.ScaleSettings)
 	}
 }

@@ -69,7 +69,7 @@ func (s *summary) tallyOf(placement *v1alpha.WorkloadPlacement) tally {
 		byCity[naming.CityLabel(deployment.Spec.CityCode)] = deployment
 	}
 	for key := range s.wanted {
-		if key[0] == placement.Name {
+		if key[0] == placement.Name && isCounted(s.phases[key]) {
 			count := wanted(placement, byCity[key[1]])
 			result.wanted += count
 			result.available += min(count, knownAvailable(byCity[key[1]]))
@@ -153,10 +153,17 @@ func generic(available, progressing *metav1.Condition, rollout *v1alpha.Workload
 
 func (s *summary) placementStatus(placement *v1alpha.WorkloadPlacement) (v1alpha.WorkloadPlacementStatus, tally) {
 	result := v1alpha.WorkloadPlacementStatus{Name: placement.Name}
+	if placement.Spread != nil {
+		result.Cities = s.Workload.Status.RecordOf(placement.Name)
+	}
 	var worst *metav1.Condition
 	var silent []string
 	for _, deployment := range s.deploymentsOf(placement.Name) {
-		result.ReplicaCounts = result.Add(s.countUpdated(deployment))
+		counts := s.countUpdated(deployment)
+		if !isCounted(s.phaseOf(deployment)) {
+			counts.DesiredReplicas = 0
+		}
+		result.ReplicaCounts = result.Add(counts)
 		condition := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionAvailable)
 		switch {
 		case condition == nil:
@@ -228,5 +235,6 @@ func (s *summary) addObstacles(name string, condition *metav1.Condition, known b
 
 // obstacles describes why a placement lacks deployments.
 func (s *summary) obstacles(name string) []string {
-	return slices.Concat(s.missing[name], s.blocked[name], notEmpty(s.describeMissingNetworks(), s.describeUnread()))
+	return slices.Concat(s.missing[name], s.blocked[name], notEmpty(s.describeMissingNetworks(), s.describeUnread(),
+		describeLost(s.Workload.Status.RecordOf(name))))
 }

@@ -68,7 +68,9 @@ func (p *Plan) countBudget() {
 		if p.deployments[i.name] == nil {
 			names = append(names, i.name)
 		}
-		p.shares.desired += rollout.Desired(&i.placement.ScaleSettings, p.deployments[i.name])
+		if isCounted(i.phase) {
+			p.shares.desired += rollout.Desired(&i.placement.ScaleSettings, p.deployments[i.name])
+		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
@@ -83,7 +85,7 @@ func (p *Plan) countBudget() {
 			member.Sequence, member.InForce, member.Awaiting = status.FloorSequence, status.FloorInForce, status.AwaitingDisruption
 			member.Available = rollout.Available(existing)
 			// A deployment whose template waits for another reason is not removed.
-			member.Leaving = member.Leaving && !p.wants(existing)
+			member.Leaving = member.Leaving && !p.wants(existing) || isReplacedIn(p.phaseOf(existing))
 			member.Settled = p.isComplete(existing, wanted[name], member.Available)
 		}
 		p.shares.names, p.shares.members = append(p.shares.names, name), append(p.shares.members, member)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
@@ -32,6 +33,8 @@ type Facts struct {
 	// Locations of the project. Unlocated is why they are not known.
 	Locations []cities.Location
 	Unlocated error
+	// Cities is the health of the cities of the project, and of the ones that the Workload names, in upper case. Nil: it is not known here.
+	Cities map[string]cells.Health
 	// Type is the Workload's instance type.
 	Type InstanceType
 	// MissingNetworks are the networks that the template names and that do not exist.

@@ -28,8 +28,11 @@ type Outlook struct {
 // Place is a deployment and its city.
 type Place struct{ City, Deployment string }
 
-// Outlook describes the rollout.
+// Outlook describes the rollout. Before the choice among candidates is stored, it is empty.
 func (p *Plan) Outlook() Outlook {
+	if len(p.Writes) > 0 && p.Writes[0].Kind == Choose {
+		return Outlook{}
+	}
 	result := Outlook{
 		State: p.rolling.state, Steps: p.rolling.result, Budget: p.knownBudget(),
 		Earlier: rollout.Newcomer(&p.rolling.state) != p.Template.Target,

@@ -27,6 +27,8 @@ type placed struct {
 	// wanted are the placement and city of every deployment that the Workload requests, including deployments with an
 	// obstacle.
 	wanted map[[2]string]bool
+	// phases are what placements with spread do in their cities.
+	phases map[[2]string]v1alpha.PlacementCityPhase
 }
 
 // intent is one deployment that the Workload wants.
@@ -39,6 +41,8 @@ type intent struct {
 	// template and resources are the template, and the size of its type, that it has when no rollout is in progress.
 	template  *v1alpha.InstanceTemplateSpec
 	resources corev1.ResourceList
+	// phase is what a placement with spread does in the city; "": all of its cities run.
+	phase v1alpha.PlacementCityPhase
 	// given are the templates that its Instances have or get now.
 	given given
 	// floor is its part of the disruption budget.
@@ -50,10 +54,17 @@ type intent struct {
 func place(f *Facts) placed {
 	result := placed{
 		missing: map[string][]string{}, blocked: map[string][]string{}, unsized: map[string]string{}, wanted: map[[2]string]bool{},
+		phases: map[[2]string]v1alpha.PlacementCityPhase{},
 	}
 	for i := range f.Workload.Spec.Placements {
 		placement := &f.Workload.Spec.Placements[i]
-		choice := cities.Choose(placement, f.Locations)
+		record := f.Workload.Status.RecordOf(placement.Name)
+		for j := range record {
+			if placement.Spread != nil {
+				result.phases[keyOf(placement.Name, record[j].City)] = record[j].Phase
+			}
+		}
+		choice := cities.Of(placement, record, f.Locations)
 		if len(choice.Problems) > 0 {
 			result.missing[placement.Name] = choice.Problems
 		}
@@ -95,7 +106,7 @@ func (p *placed) want(f *Facts, placement *v1alpha.WorkloadPlacement, city strin
 	p.wanted[keyOf(placement.Name, city)] = true
 	i := &intent{
 		placement: placement, city: strings.ToUpper(city), name: naming.DeploymentName(f.Workload.Name, placement.Name, city),
-		template: &f.Workload.Spec.Template,
+		template: &f.Workload.Spec.Template, phase: p.phases[keyOf(placement.Name, city)],
 	}
 	holder := f.Taken[i.name]
 	if existing := f.Deployments[i.name]; existing != nil {
@@ -107,6 +118,10 @@ func (p *placed) want(f *Facts, placement *v1alpha.WorkloadPlacement, city strin
 		if earlier.name == i.name {
 			holder = earlier.object(f.Workload)
 		}
+	}
+	if i.existing == nil && i.isReplaced() {
+		// A city that was replaced keeps its deployment, and gets no other one.
+		return
 	}
 	if holder != nil {
 		p.block(i, fmt.Sprintf("deployment name %s is taken by placement %q in %s of Workload %q; rename the placement",
@@ -122,6 +137,23 @@ func (p *placed) block(i *intent, message string) {
 
 func (p *placed) wants(existing *v1alpha.WorkloadDeployment) bool {
 	return p.wanted[keyOf(existing.Spec.PlacementName, existing.Spec.CityCode)]
+}
+
+// isReplaced reports whether another city runs the Instances of this one: its deployment stays as it is.
+func (i *intent) isReplaced() bool { return isReplacedIn(i.phase) }
+
+func isReplacedIn(phase v1alpha.PlacementCityPhase) bool {
+	return phase == v1alpha.CityLost || phase == v1alpha.CityLeaving
+}
+
+// phaseOf is what the placement of a deployment does in its city; "": its placement has no spread.
+func (p *placed) phaseOf(d *v1alpha.WorkloadDeployment) v1alpha.PlacementCityPhase {
+	return p.phases[keyOf(d.Spec.PlacementName, d.Spec.CityCode)]
+}
+
+// isCounted reports whether the Instances of a phase are among the ones that the Workload asks for.
+func isCounted(phase v1alpha.PlacementCityPhase) bool {
+	return phase == "" || phase == v1alpha.CityRunning
 }
 
 func keyOf(placement, city string) [2]string { return [2]string{placement, naming.CityLabel(city)} }

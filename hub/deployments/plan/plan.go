@@ -44,6 +44,10 @@ func Make(f *Facts) (*Plan, error) {
 		p.remove()
 		return p, nil
 	}
+	if !p.choose() {
+		// The event of this write is the next fact: the deployments follow the choice when it is stored.
+		return p, nil
+	}
 	p.placed = place(f)
 	if err := p.size(); err != nil {
 		return nil, err
@@ -91,6 +95,10 @@ type Write struct {
 	Annotations map[string]string
 	// Division of Divide.
 	Division *v1alpha.WorkloadDisruptionStatus
+	// Chosen of Choose are the records of placements by name.
+	Chosen map[string][]v1alpha.PlacementCity
+	// Notes of Choose are the Events of its decisions.
+	Notes []Event
 }
 
 // WriteKind is the kind of a Write.
@@ -102,6 +110,8 @@ const (
 	Record WriteKind = "record"
 	// Offer removes them: clients may be sent to its city again.
 	Offer WriteKind = "offer"
+	// Choose stores the choice among candidates in the Workload's status, and is the last write of its plan.
+	Choose WriteKind = "choose"
 	// Divide stores the division of the disruption budget in the Workload's status, and is the last write of its plan.
 	Divide WriteKind = "divide"
 	// Apply creates a deployment or gives it its metadata and spec.

@@ -98,7 +98,7 @@ func (r *round) readFacts(t *testing.T, workload *v1alpha.Workload) error {
 	t.Helper()
 	f := &plan.Facts{
 		Settings: plan.Settings{Drain: r.drain, Hostnames: r.hostnames}, Now: r.clock.Now(), Project: "north",
-		Workload: workload, Deployments: r.deployments,
+		Workload: workload, Deployments: r.deployments, Cities: r.health,
 		Instance: func(name string) (*v1alpha.Instance, error) {
 			instance := &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			if !r.read(t, instance) {
@@ -230,6 +230,10 @@ func (r *round) write(t *testing.T, w *plan.Write) {
 		})
 	case plan.Offer:
 		r.annotate(t, stored, func(d *v1alpha.WorkloadDeployment) { d.Annotations = w.Annotations })
+	case plan.Choose:
+		r.ended = true
+		changeStatus(t, r.fixture, r.readWorkload(t), func(workload *v1alpha.Workload) { w.Into(&workload.Status) })
+		r.wrote("choose", r.facts.Workload)
 	case plan.Divide:
 		r.ended = true
 		changeStatus(t, r.fixture, r.readWorkload(t), func(workload *v1alpha.Workload) { workload.Status.Disruption = w.Division })

@@ -238,6 +238,11 @@ func (s *sequence) showPlan() {
 func (s *sequence) showWrite(t *testing.T, write string) {
 	t.Helper()
 	words := strings.Fields(write)
+	if words[0] == "choose" {
+		for _, note := range s.planned.Writes[0].Notes {
+			fmt.Fprintf(&s.text, "  event  %s: %s\n", note.Reason, note.Message)
+		}
+	}
 	if len(words) < 3 || !slices.Contains(s.namesOf(v1alpha.KindWorkloadDeployment), words[2]) {
 		fmt.Fprintf(&s.text, "  write  %s\n", write)
 		return
@@ -311,6 +316,9 @@ func (s *sequence) showConditions(t *testing.T) {
 		return
 	}
 	w := s.readWorkload(t)
+	for _, c := range w.Status.RecordOf("main") {
+		fmt.Fprintln(&s.text, describeRecord(&c))
+	}
 	fmt.Fprintf(&s.text, "at the end %s", s.cells.state(t))
 	if r := w.Status.Rollout; r != nil {
 		fmt.Fprint(&s.text, strings.TrimRight(fmt.Sprintf(", %s %s", r.Phase, s.readable(r.Message)), " "))

@@ -186,11 +186,11 @@ func withUnconfirmed(suspended *metav1.Condition, deployments []*v1alpha.Workloa
 	return result
 }
 
-// deploymentsOf returns the deployments of a placement that the Workload requests, by name.
+// deploymentsOf returns the deployments of a placement that the Workload requests, by name, without the ones of cities that were replaced.
 func (s *summary) deploymentsOf(placement string) []*v1alpha.WorkloadDeployment {
 	var result []*v1alpha.WorkloadDeployment
 	for _, deployment := range s.deployments {
-		if deployment.Spec.PlacementName == placement && s.wants(deployment) {
+		if deployment.Spec.PlacementName == placement && s.wants(deployment) && !isReplacedIn(s.phaseOf(deployment)) {
 			result = append(result, deployment)
 		}
 	}

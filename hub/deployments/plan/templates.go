@@ -69,7 +69,7 @@ func (p *Plan) decide() error {
 		Workload: p.Workload, Template: p.Template, Blocked: blocked, Budget: p.knownBudget(), Now: p.Now, Instance: p.Instance,
 	}
 	for _, i := range p.intents {
-		if existing := p.deployments[i.name]; existing != nil {
+		if existing := p.deployments[i.name]; existing != nil && !i.isReplaced() {
 			objects.Deployments = append(objects.Deployments, rollout.Deployment{Existing: existing, Scale: i.placement.ScaleSettings})
 		}
 	}
@@ -88,6 +88,9 @@ func (p *Plan) decide() error {
 // deployment stays at another one.
 func (p *Plan) isBlocked() (bool, error) {
 	for _, i := range p.intents {
+		if i.isReplaced() {
+			continue
+		}
 		if i.template == &p.Workload.Spec.Template {
 			if p.NoData {
 				return true, nil

@@ -199,7 +199,7 @@ func (p *Plan) keptBeside(leaving *v1alpha.WorkloadDeployment) []v1alpha.CityEnd
 
 // stays reports whether the Workload wants a deployment to serve clients.
 func (p *Plan) stays(d *v1alpha.WorkloadDeployment) bool {
-	return p.Workload.Spec.Service.Exposed() && !p.ends(d) && p.wants(d) && !slices.ContainsFunc(p.intents, func(i *intent) bool {
+	return p.Workload.Spec.Service.Exposed() && !p.ends(d) && p.wants(d) && !isReplacedIn(p.phaseOf(d)) && !slices.ContainsFunc(p.intents, func(i *intent) bool {
 		return i.name == d.Name && i.placement.ScaleSettings.Zero()
 	})
 }

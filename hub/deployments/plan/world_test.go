@@ -14,6 +14,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
@@ -54,6 +55,10 @@ type fixture struct {
 	addresses *answers
 	// lacking are the cities without what a wanted exposure needs.
 	lacking []string
+	// health is what the hub knows of cities; nil: it is not known.
+	health map[string]cells.Health
+	// stuck is a city in which no Instance starts.
+	stuck string
 	// drain is how long Instances run by default after their city leaves.
 	drain time.Duration
 	// writes and events of the last reconcile.
@@ -207,7 +212,7 @@ func (f *fixture) cell() *cell { return &cell{Cell: simulated.New(testBegin), f:
 func (c *cell) run(t *testing.T) {
 	t.Helper()
 	for _, name := range c.f.namesOf(v1alpha.KindWorkloadDeployment) {
-		changeStatus(t, c.f, c.f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) { c.Report(t, d) })
+		changeStatus(t, c.f, c.f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) { c.report(t, d) })
 	}
 }
 

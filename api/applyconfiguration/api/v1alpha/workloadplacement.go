@@ -23,6 +23,8 @@ type WorkloadPlacementApplyConfiguration struct {
 	// locationSelector selects locations by their topology, such as topology.datum.net/city-code or
 	// topology.datum.net/region. Every location that is available gets Instances, also one that the project gets later.
 	LocationSelector *v1.LabelSelectorApplyConfiguration `json:"locationSelector,omitempty"`
+	// spread makes the cities candidates, of which some run the Instances. Without it, all of them do.
+	Spread *PlacementSpreadApplyConfiguration `json:"spread,omitempty"`
 	// scaleSettings is the scale in each of the cities.
 	ScaleSettings *HorizontalScaleSettingsApplyConfiguration `json:"scaleSettings,omitempty"`
 }
@@ -69,6 +71,14 @@ func (b *WorkloadPlacementApplyConfiguration) WithLocations(values ...*Placement
 // If called multiple times, the LocationSelector field is set to the value of the last call.
 func (b *WorkloadPlacementApplyConfiguration) WithLocationSelector(value *v1.LabelSelectorApplyConfiguration) *WorkloadPlacementApplyConfiguration {
 	b.LocationSelector = value
+	return b
+}
+
+// WithSpread sets the Spread field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Spread field is set to the value of the last call.
+func (b *WorkloadPlacementApplyConfiguration) WithSpread(value *PlacementSpreadApplyConfiguration) *WorkloadPlacementApplyConfiguration {
+	b.Spread = value
 	return b
 }
 

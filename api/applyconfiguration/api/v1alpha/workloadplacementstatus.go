@@ -17,7 +17,10 @@ type WorkloadPlacementStatusApplyConfiguration struct {
 	// name of the placement.
 	Name *string `json:"name,omitempty"`
 	// conditions hold Available.
-	Conditions                      []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
+	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
+	// cities are the candidates that a placement with spread has chosen, and the ones that it has replaced. They are written
+	// before anything follows from the choice.
+	Cities                          []PlacementCityApplyConfiguration `json:"cities,omitempty"`
 	ReplicaCountsApplyConfiguration `json:",inline"`
 }
 
@@ -44,6 +47,19 @@ func (b *WorkloadPlacementStatusApplyConfiguration) WithConditions(values ...*v1
 			panic("nil value passed to WithConditions")
 		}
 		b.Conditions = append(b.Conditions, *values[i])
+	}
+	return b
+}
+
+// WithCities adds the given value to the Cities field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Cities field.
+func (b *WorkloadPlacementStatusApplyConfiguration) WithCities(values ...*PlacementCityApplyConfiguration) *WorkloadPlacementStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithCities")
+		}
+		b.Cities = append(b.Cities, *values[i])
 	}
 	return b
 }

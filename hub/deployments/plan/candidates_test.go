@@ -1,0 +1,406 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+)
+
+// candidateCities are the cities of a model in which cities are lost and return.
+const candidateCities = "DFW FRA JFK LHR ORD SEA"
+
+// mistake is a deliberate mistake of the hub, which the model must find.
+type mistake string
+
+const (
+	// doubtIsLoss takes a city in doubt for lost.
+	doubtIsLoss mistake = "doubt is loss"
+	// noBrake counts cities that do not exist.
+	noBrake mistake = "no brake"
+	// clockRunsOn keeps the time since when a city was lost first.
+	clockRunsOn mistake = "the clock runs on"
+	// believesStart takes Instances that have not started for Available.
+	believesStart mistake = "Instances that start are Available"
+	// staleRecord lets a second replica write the record of before.
+	staleRecord mistake = "a record is written twice"
+)
+
+// candidates is a Workload whose cities are lost, found, doubted and cordoned in any order, while its candidates, their number and its template
+// change.
+type candidates struct {
+	*fixture
+	*rand.Rand
+	cell    *cell
+	wrong   mistake
+	truth   map[string]cells.Health
+	since   map[string]time.Time
+	lostFor map[string]time.Time
+	earlier []v1alpha.PlacementCity
+	version int
+	moves   []string
+	fault   string
+}
+
+func newCandidates(t *testing.T, seed uint64, wrong mistake) *candidates {
+	t.Helper()
+	c := &candidates{
+		fixture: newFixture(t, candidateCities), Rand: rand.New(rand.NewPCG(seed, 11)), wrong: wrong,
+		truth: map[string]cells.Health{}, since: map[string]time.Time{}, lostFor: map[string]time.Time{}, version: 1,
+	}
+	c.requeues, c.cell = true, c.fixture.cell()
+	for city := range strings.FieldsSeq(candidateCities) {
+		c.set(city, cells.Able)
+	}
+	c.workload(t, "main DFW ORD SEA LHR")
+	change(t, c.fixture, c.readWorkload(t), func(w *v1alpha.Workload) {
+		w.Spec.Placements[0].Spread = &v1alpha.PlacementSpread{Cities: 2, Failover: &v1alpha.PlacementFailover{}}
+		w.Spec.Disruption = &v1alpha.WorkloadDisruption{MinAvailable: new(intstr.FromString("75%"))}
+	})
+	c.settle(t)
+	return c
+}
+
+// set changes the truth about a city, and notes since when it runs Instances, does not, or is in doubt.
+func (c *candidates) set(city string, health cells.Health) {
+	isDown := func(h cells.Health) bool { return h == cells.Lost || h == cells.Closed }
+	if before := c.truth[city]; c.since[city].IsZero() || before != health && (!isDown(before) || !isDown(health)) {
+		c.since[city] = c.clock.Now()
+	}
+	c.truth[city] = health
+}
+
+// facts are what the hub believes of the cities.
+func (c *candidates) facts() map[string]cells.Health {
+	result := maps.Clone(c.truth)
+	for city, health := range result {
+		if health == cells.InDoubt && c.wrong == doubtIsLoss {
+			result[city] = cells.Lost
+		}
+	}
+	for i := range 20 {
+		if c.wrong == noBrake {
+			result[fmt.Sprintf("X%d", i)] = cells.Able
+		}
+	}
+	return result
+}
+
+// available is how many Instances really are Available in a city.
+func (c *candidates) available(d *v1alpha.WorkloadDeployment) int32 {
+	if c.truth[d.Spec.CityCode] != cells.Able || c.stuck == d.Spec.CityCode || !d.DeletionTimestamp.IsZero() {
+		return 0
+	}
+	return d.Status.AvailableReplicas
+}
+
+func (c *candidates) all(t *testing.T) (sum int32) {
+	t.Helper()
+	for _, name := range c.namesOf(v1alpha.KindWorkloadDeployment) {
+		sum += c.available(c.readDeployment(t, name))
+	}
+	return sum
+}
+
+// round lets every party act once, and checks what the hub has done. It returns the number of its writes.
+func (c *candidates) round(t *testing.T) int {
+	t.Helper()
+	c.health = maps.Clone(c.truth)
+	if stuck := c.stuck; c.wrong == believesStart {
+		c.stuck = ""
+		c.cell.run(t)
+		c.stuck = stuck
+	} else {
+		c.cell.run(t)
+	}
+	before := c.all(t)
+	c.spoil(t)
+	c.health = c.facts()
+	writes := len(c.mustReconcile(t))
+	c.withdraw(t)
+	c.check(t, before)
+	return writes
+}
+
+// spoil makes the mistakes about the record.
+func (c *candidates) spoil(t *testing.T) {
+	t.Helper()
+	record := c.readWorkload(t).Status.RecordOf("main")
+	write := func(next []v1alpha.PlacementCity) {
+		changeStatus(t, c.fixture, c.readWorkload(t), func(w *v1alpha.Workload) { w.Status.Placements[0].Cities = next })
+	}
+	switch {
+	case len(record) == 0:
+	case c.wrong == staleRecord && c.IntN(5) == 0:
+		write(c.earlier)
+	case c.wrong == clockRunsOn:
+		next := slices.Clone(record)
+		for i := range next {
+			if since := c.lostFor[next[i].City]; next[i].Phase == v1alpha.CityRunning && next[i].Since != nil && !since.IsZero() {
+				next[i].Since = next[i].Since.DeepCopy()
+				next[i].Since.Time = since
+			} else if next[i].Since != nil && since.IsZero() {
+				c.lostFor[next[i].City] = next[i].Since.Time
+			}
+		}
+		write(next)
+	}
+	if c.IntN(4) == 0 || len(c.earlier) == 0 {
+		c.earlier = record
+	}
+}
+
+func (c *candidates) fail(format string, arguments ...any) {
+	if c.fault == "" {
+		c.fault = fmt.Sprintf(format, arguments...)
+	}
+}
+
+// check compares what the hub has done with the truth.
+func (c *candidates) check(t *testing.T, before int32) {
+	t.Helper()
+	w := c.readWorkload(t)
+	record, phases := w.Status.RecordOf("main"), map[string]v1alpha.PlacementCityPhase{}
+	running, returning := 0, 0
+	for i := range record {
+		phases[record[i].City] = record[i].Phase
+		switch record[i].Phase {
+		case v1alpha.CityRunning:
+			running++
+		case v1alpha.CityReturning:
+			returning++
+		case v1alpha.CityLost, v1alpha.CityLeaving, v1alpha.CityAway:
+		}
+	}
+	if running > int(w.Spec.Placements[0].Spread.Cities) && w.Status.ObservedGeneration == w.Generation || returning > 1 {
+		c.fail("too many cities are chosen: %+v", record)
+	}
+	for i := range record {
+		if record[i].Phase != v1alpha.CityRunning && phases[record[i].ReplacedBy] != v1alpha.CityRunning {
+			c.fail("%s is replaced by a city that does not run: %+v", record[i].City, record)
+		}
+	}
+	minimum := int32(0)
+	if w.Status.Disruption != nil {
+		minimum = w.Status.Disruption.MinAvailable
+	}
+	if after := c.all(t); before >= minimum && after < minimum {
+		c.fail("the hub's own writes leave %d of %d Available, at least %d: %v", after, before, minimum, c.writes)
+	}
+	if len(c.writes) > 0 && strings.HasPrefix(c.writes[0], "choose") && c.planned != nil && c.planned.Writes[0].Notes != nil {
+		for _, note := range c.planned.Writes[0].Notes {
+			c.checkNote(note.Reason, note.Message)
+		}
+	}
+}
+
+// checkNote checks that a city that is replaced was lost for as long as it must be.
+func (c *candidates) checkNote(reason, message string) {
+	if reason != "CityReplaced" {
+		return
+	}
+	city, lost := strings.Fields(strings.TrimPrefix(message, "Placement main: "))[0], 0
+	for _, health := range c.truth {
+		if health == cells.Lost {
+			lost++
+		}
+	}
+	least := time.Minute
+	if lost > 2 {
+		least = 30 * time.Minute
+	}
+	if health := c.truth[city]; health == cells.InDoubt || health == cells.Able || c.clock.Now().Sub(c.since[city]) < least {
+		c.fail("%s, which is %q for %s while %d are lost, is replaced", city, health, c.clock.Now().Sub(c.since[city]), lost)
+	}
+}
+
+// settle lets all parties act until nothing changes.
+func (c *candidates) settle(t *testing.T) {
+	t.Helper()
+	quiet := 0
+	for range 80 {
+		if quiet++; c.round(t) > 0 {
+			quiet = 0
+		}
+		if quiet == 2 {
+			return
+		}
+	}
+	if c.wrong == "" {
+		c.fail("it does not settle: %+v", c.readWorkload(t).Status.RecordOf("main"))
+	}
+}
+
+// move changes one thing.
+func (c *candidates) move(t *testing.T) {
+	t.Helper()
+	list := strings.Fields(candidateCities)
+	city := list[c.IntN(len(list))]
+	placement := func(mutate func(*v1alpha.WorkloadPlacement)) {
+		change(t, c.fixture, c.readWorkload(t), func(w *v1alpha.Workload) { mutate(&w.Spec.Placements[0]) })
+	}
+	note := func(of ...any) { c.moves = append(c.moves, fmt.Sprint(append([]any{c.clock.Now().Format("15:04:05"), " "}, of...)...)) }
+	switch c.IntN(14) {
+	case 0, 1, 2:
+		c.set(city, cells.Lost)
+		note("lose ", city)
+	case 3, 4:
+		c.set(city, cells.Able)
+		note("find ", city)
+	case 5:
+		c.set(city, cells.InDoubt)
+		note("doubt ", city)
+	case 6:
+		c.set(city, cells.Closed)
+		note("cordon ", city)
+	case 7:
+		c.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		count := 1 + c.IntN(3)
+		placement(func(p *v1alpha.WorkloadPlacement) {
+			p.CityCodes, p.Spread.Cities = list[:count+c.IntN(len(list)-count+1)], int32(count)
+		})
+		note("candidates ", c.readWorkload(t).Spec.Placements[0].CityCodes, count)
+	case 8:
+		c.version++
+		c.image(t, fmt.Sprintf("registry.example/app:%d", c.version))
+		note("image ", c.version)
+	case 9:
+		if c.stuck = ""; c.IntN(2) == 0 {
+			c.stuck = city
+		}
+		note("stuck ", c.stuck)
+	case 10:
+		// A project that was restored without its statuses.
+		changeStatus(t, c.fixture, c.readWorkload(t), func(w *v1alpha.Workload) { w.Status.Placements = nil })
+		note("no record")
+	default:
+		wait := []time.Duration{10 * time.Second, 50 * time.Second, 3 * time.Minute, 12 * time.Minute, 40 * time.Minute}[c.IntN(5)]
+		c.clock.SetTime(c.clock.Now().Add(wait))
+		note("wait ", wait)
+	}
+}
+
+// decided checks that no city stays lost although another one can run its Instances.
+func (c *candidates) decided(t *testing.T) {
+	t.Helper()
+	c.settle(t)
+	c.clock.SetTime(c.clock.Now().Add(31 * time.Minute))
+	c.settle(t)
+	w := c.readWorkload(t)
+	record := w.Status.RecordOf("main")
+	running := map[string]bool{}
+	for i := range record {
+		running[record[i].City] = record[i].Phase == v1alpha.CityRunning
+	}
+	for city, runs := range running {
+		if !runs || c.truth[city] != cells.Lost || c.clock.Now().Sub(c.since[city]) < 31*time.Minute {
+			continue
+		}
+		for _, other := range w.Spec.Placements[0].CityCodes {
+			if c.truth[other] == cells.Able && !running[other] {
+				c.fail("%s stays lost, and %s could run its Instances: %+v", city, other, record)
+			}
+		}
+	}
+}
+
+// end finds all cities again, after which each home has its Instances.
+func (c *candidates) end(t *testing.T) {
+	t.Helper()
+	c.decided(t)
+	c.stuck = ""
+	for city := range c.truth {
+		c.set(city, cells.Able)
+	}
+	for range 8 {
+		c.clock.SetTime(c.clock.Now().Add(11 * time.Minute))
+		c.settle(t)
+	}
+	w := c.readWorkload(t)
+	var wanted []string
+	record := w.Status.RecordOf("main")
+	for i := range record {
+		if record[i].Phase != v1alpha.CityRunning || record[i].Since != nil {
+			c.fail("at the end the record is %+v", record)
+		}
+		wanted = append(wanted, "web-main-"+strings.ToLower(record[i].City))
+	}
+	slices.Sort(wanted)
+	if got := c.names(t); got != strings.Join(wanted, " ") || len(wanted) != int(w.Spec.Placements[0].Spread.Cities) {
+		c.fail("at the end there are %s, and the record is %+v", got, record)
+	}
+	if status := w.Status.Rollout; status.Phase != v1alpha.RolloutComplete {
+		c.fail("at the end the rollout is %+v", status)
+	}
+}
+
+// exploreCandidates plays a world to its end, and returns its first fault.
+func exploreCandidates(t *testing.T, seed uint64, wrong mistake) string {
+	t.Helper()
+	c := newCandidates(t, seed, wrong)
+	if wrong == noBrake {
+		for _, city := range []string{"DFW", "JFK", "SEA"} {
+			c.set(city, cells.Lost)
+		}
+		c.round(t)
+		c.clock.SetTime(c.clock.Now().Add(2 * time.Minute))
+		c.settle(t)
+	}
+	for range 40 {
+		c.move(t)
+		for range c.IntN(4) {
+			c.round(t)
+		}
+		if c.IntN(8) == 0 {
+			c.decided(t)
+		}
+		if c.fault != "" {
+			break
+		}
+	}
+	if c.fault == "" {
+		c.end(t)
+	}
+	if c.fault == "" {
+		return ""
+	}
+	return fmt.Sprintf("seed %d: %s\n%s", seed, c.fault, strings.Join(c.moves, "\n"))
+}
+
+// TestCandidates: whatever happens to cities and candidates, no more cities than wanted are chosen, the hub's own moves keep the budget, a city
+// is replaced only when it was lost for long enough, and no Workload is left without a decision.
+func TestCandidates(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		if wrong := exploreCandidates(t, seed, ""); wrong != "" {
+			t.Fatal(wrong)
+		}
+	}
+}
+
+// TestTheModelOfCandidatesFinds: the model finds each deliberate mistake.
+func TestTheModelOfCandidatesFinds(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []mistake{doubtIsLoss, noBrake, clockRunsOn, believesStart, staleRecord} {
+		t.Run(string(wrong), func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(60) {
+				if exploreCandidates(t, seed, wrong) != "" {
+					return
+				}
+			}
+			t.Error("the model does not find it")
+		})
+	}
+}

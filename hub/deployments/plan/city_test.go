@@ -1,0 +1,128 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+)
+
+// know makes the hub know these cities, all of which can run Instances.
+func (f *fixture) know(cities string) {
+	f.health = map[string]cells.Health{}
+	for city := range strings.FieldsSeq(cities) {
+		f.health[city] = cells.Able
+	}
+}
+
+// report lets the cell of a deployment report. Where the hub knows the health of cities, the cells of a lost city neither act nor report, the
+// project shows their Instances as unknown, and a cordoned city has no Instances.
+func (c *cell) report(t *testing.T, d *v1alpha.WorkloadDeployment) {
+	t.Helper()
+	if c.f.health == nil {
+		c.Report(t, d)
+		return
+	}
+	if c.f.stuck == d.Spec.CityCode && c.f.health[d.Spec.CityCode] == cells.Able {
+		c.stop(t, d)
+		return
+	}
+	available := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReplicasNotReady}
+	progressing := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonRollingOut}
+	switch c.f.health[strings.ToUpper(d.Spec.CityCode)] {
+	case cells.Able:
+		c.Report(t, d)
+		if d.Status.AvailableReplicas == d.Status.AssignedReplicas {
+			available.Status, available.Reason = metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound
+			progressing.Status, progressing.Reason = metav1.ConditionFalse, v1alpha.ReasonSettled
+		}
+	case cells.Closed:
+		d.Status.ObservedGeneration, d.Status.AvailableReplicas, d.Status.ReadyReplicas = d.Generation, 0, 0
+	case cells.Lost, cells.Empty, cells.InDoubt:
+		available.Status, available.Reason = metav1.ConditionUnknown, v1alpha.ReasonCellNotReady
+		d.Status.AvailableReplicas, d.Status.ReadyReplicas = 0, 0
+	}
+	for _, condition := range []metav1.Condition{available, progressing} {
+		condition.LastTransitionTime = metav1.NewTime(testBegin)
+		meta.SetStatusCondition(&d.Status.Conditions, condition)
+	}
+	for i := range d.Status.Endpoints {
+		d.Status.Endpoints[i].Serving = available.Status == metav1.ConditionTrue
+	}
+}
+
+// stop reports that no Instance of a deployment starts, and that its deadline has passed.
+func (c *cell) stop(t *testing.T, d *v1alpha.WorkloadDeployment) {
+	t.Helper()
+	c.Report(t, d)
+	d.Status.AvailableReplicas, d.Status.ReadyReplicas, d.Status.Indices[0].AvailableIndices = 0, 0, ""
+	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReplicasNotReady,
+		LastTransitionTime: metav1.NewTime(testBegin),
+	})
+	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+		Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgressDeadlineExceeded,
+		LastTransitionTime: metav1.NewTime(testBegin),
+	})
+}
+
+func init() {
+	// stuck DFW: no Instance starts in the city, and deadlines pass there.
+	commands["stuck"] = func(_ *testing.T, s *sequence, of string) { s.stuck = of }
+
+	// know DFW ORD SEA: the hub knows the health of these cities.
+	commands["know"] = func(_ *testing.T, s *sequence, of string) {
+		s.locations.cities = of
+		s.know(of)
+	}
+	// candidates 2 SEA DFW ORD: two of these candidates run the Instances. "none": all of them do.
+	commands["candidates"] = func(t *testing.T, s *sequence, of string) {
+		t.Helper()
+		count, cities, _ := strings.Cut(of, " ")
+		change(t, s.fixture, s.readWorkload(t), func(w *v1alpha.Workload) {
+			placement := &w.Spec.Placements[0]
+			placement.CityCodes = strings.Fields(cities)
+			if placement.Spread == nil {
+				placement.Spread = &v1alpha.PlacementSpread{}
+			}
+			placement.Spread.Cities = int32(count[0] - '0')
+		})
+	}
+	// failover {"return": "Never"}: a city that serves nothing is replaced.
+	commands["failover"] = func(t *testing.T, s *sequence, of string) {
+		t.Helper()
+		change(t, s.fixture, s.readWorkload(t), func(w *v1alpha.Workload) {
+			w.Spec.Placements[0].Spread.Failover = &v1alpha.PlacementFailover{}
+			merge(t, w.Spec.Placements[0].Spread.Failover, of)
+		})
+	}
+	// lose DFW ORD, cordon DFW, doubt DFW, find DFW: what the hub knows of cities.
+	for name, health := range map[string]cells.Health{
+		"lose": cells.Lost, "cordon": cells.Closed, "doubt": cells.InDoubt, "find": cells.Able,
+	} {
+		commands[name] = func(_ *testing.T, s *sequence, of string) {
+			for city := range strings.FieldsSeq(of) {
+				s.health[city] = health
+			}
+		}
+	}
+}
+
+// describeRecord shows a recorded city.
+func describeRecord(c *v1alpha.PlacementCity) string {
+	text := "  city   " + c.City + " " + string(c.Phase)
+	if c.ReplacedBy != "" {
+		text += ", replaced by " + c.ReplacedBy
+	}
+	if c.Since != nil {
+		text += ", since " + c.Since.UTC().Format("15:04:05")
+	}
+	return text
+}
