@@ -71,13 +71,15 @@ func (s *shared) set(t Target) error {
 }
 
 // judged returns a function that lists the cells of the hub; none while Karmada has not judged for long enough whether it reaches them.
-func (s *shared) judged(t Target) func(context.Context) (cells.Cells, error) {
+func (s *shared) judged(t Target) func(context.Context) (cells.Cells, bool, error) {
 	hub := s.hub(t)
-	return func(ctx context.Context) (cells.Cells, error) {
-		if state := s.karmada.State(); state.Down || state.Pending || state.MayReachFor > 0 {
-			return nil, nil
+	return func(ctx context.Context) (cells.Cells, bool, error) {
+		state := s.karmada.State()
+		if state.Pending || state.Down || state.MayReachFor > 0 {
+			return nil, !state.Pending, nil
 		}
-		return cells.List(ctx, hub)
+		all, err := cells.List(ctx, hub)
+		return all, true, err
 	}
 }
 

@@ -179,20 +179,6 @@ func at(w *v1alpha.Workload, names ...string) *v1alpha.Workload {
 	return w
 }
 
-// spreading makes the cities candidates, of which so many run the Instances.
-func spreading(w *v1alpha.Workload, count int32) *v1alpha.Workload {
-	w.Spec.Placements[0].Spread = &v1alpha.PlacementSpread{Cities: count}
-	return w
-}
-
-// beside adds a placement at a location.
-func beside(w *v1alpha.Workload, location string) *v1alpha.Workload {
-	other := *at(w.DeepCopy(), location).Spec.Placements[0].DeepCopy()
-	other.Name, other.Spread = "beside", nil
-	w.Spec.Placements = append(w.Spec.Placements, other)
-	return w
-}
-
 // selecting selects a region.
 func selecting(w *v1alpha.Workload, region string) *v1alpha.Workload {
 	w.Spec.Placements[0].CityCodes = nil
@@ -213,16 +199,6 @@ func TestSelectorWarnings(t *testing.T) {
 		scaled.Spec.Placements[0].ScaleSettings.MinReplicas = 2
 		if response := workloads(newProjects()).Handle(t.Context(), update(t, before, scaled)); !response.Allowed || len(response.Warnings) > 0 {
 			t.Errorf("%s, scaled: allowed %t with warnings %q", region, response.Allowed, response.Warnings)
-		}
-	}
-}
-
-// TestSpreadWarnings: a selector that has too few candidates now may have more later.
-func TestSpreadWarnings(t *testing.T) {
-	for count, want := range map[int32]string{1: "", 9: "spec.placements[0].spread.cities: the selector has "} {
-		response := workloads(newProjects()).Handle(t.Context(), creation(t, spreading(selecting(workload(), "us"), count)))
-		if !response.Allowed || (want == "") != (len(response.Warnings) == 0) || !strings.Contains(strings.Join(response.Warnings, "\n"), want) {
-			t.Errorf("%d: allowed %t with warnings %q", count, response.Allowed, response.Warnings)
 		}
 	}
 }

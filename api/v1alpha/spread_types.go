@@ -94,7 +94,7 @@ type PlacementCity struct {
 	// +kubebuilder:validation:MaxLength=16
 	City string `json:"city"`
 
-	// phase is what the placement does in the city.
+	// phase is the state of the placement in the city.
 	// +required
 	Phase PlacementCityPhase `json:"phase"`
 
@@ -109,7 +109,7 @@ type PlacementCity struct {
 	Since *metav1.Time `json:"since,omitempty"`
 }
 
-// PlacementCityPhase is what a placement does in a candidate.
+// PlacementCityPhase is the state of a placement in a candidate.
 // +kubebuilder:validation:Enum=Running;Lost;Leaving;Away;Returning
 type PlacementCityPhase string
 

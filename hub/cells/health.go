@@ -5,7 +5,7 @@ package cells
 
 import "time"
 
-// Health is what the hub knows of the cells of a city.
+// Health is the state of the cells of a city, as far as the hub knows it.
 type Health string
 
 // States of a city.
@@ -22,7 +22,7 @@ const (
 	Empty Health = "Empty"
 )
 
-// Health returns what is known of the cells of a city. A cell that is not reached is lost when it could have answered; one whose
+// Health returns the state of the cells of a city. A cell that is not reached is lost when it could have answered; one whose
 // agent does not run is in doubt.
 func (c Cells) Health(city string, now time.Time) Health {
 	if !c.AnyReady() {

@@ -83,8 +83,9 @@ type Reconciler struct {
 	Names Names
 	// Hostnames are the rules for the names by which Gateways route to Workloads.
 	Hostnames naming.Hostnames
-	// Cells returns the cells of the hub; nil: nothing is known of them now. Nil: no city is ever replaced.
-	Cells func(context.Context) (cells.Cells, error)
+	// Cells returns the cells of the hub; none: they are in doubt. judged is false while this process cannot know whether they are: the clocks
+	// that another replica has begun run on. Nil: no city is ever replaced.
+	Cells func(context.Context) (all cells.Cells, judged bool, err error)
 	// Moves counts the decisions about these cells. Nil: they are not counted.
 	Moves *Moves
 	// Lacking has the cities that lack what an exposure needs. Nil: no city does.

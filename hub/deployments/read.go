@@ -126,8 +126,9 @@ func (s *scope) readCities(ctx context.Context, f *plan.Facts) error {
 	}) {
 		return nil
 	}
-	all, err := s.Cells(ctx)
-	if err != nil {
+	all, judged, err := s.Cells(ctx)
+	if err != nil || !judged {
+		s.requeueAfter.AtMost(settingsInterval)
 		return err
 	}
 	f.Cities = map[string]cells.Health{}

@@ -41,6 +41,11 @@ func TestWants(t *testing.T) {
 			t.Helper()
 			f.record(t, workload, "DFW")
 		}},
+		// A project that was restored without its statuses.
+		"no choice is recorded yet": {want: true, change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
+			t.Helper()
+			f.record(t, workload, "")
+		}},
 		"the project may not use the city": {cities: "ORD"},
 		"the Workload is being deleted": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
 			t.Helper()
@@ -93,7 +98,9 @@ func (f *fixture) record(t *testing.T, workload *v1alpha.Workload, city string) 
 		w.Spec.Placements[0].CityCodes, w.Spec.Placements[0].Spread = []string{"DFW", "ORD"}, &v1alpha.PlacementSpread{Cities: 1}
 	})
 	planes.ChangeStatus(t, f.Planes, workload, func(w *v1alpha.Workload) {
-		w.Status.Placements[0].Cities = []v1alpha.PlacementCity{{City: city, Phase: v1alpha.CityRunning}}
+		if city != "" {
+			w.Status.Placements[0].Cities = []v1alpha.PlacementCity{{City: city, Phase: v1alpha.CityRunning}}
+		}
 	})
 }
 

@@ -34,7 +34,7 @@ func Of(p *v1alpha.WorkloadPlacement, recorded []v1alpha.PlacementCity, location
 		choice.Problems = append(choice.Problems, fmt.Sprintf("%d of %d cities are chosen; the placement has no other candidate that the project may use",
 			chosen, p.Spread.Cities))
 	case len(choice.Held) == 0:
-		// What is wrong with a candidate that is not needed is no problem.
+		// A candidate that is not needed has no problem.
 		choice.Problems = nil
 	}
 	return choice

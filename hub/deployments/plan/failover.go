@@ -19,7 +19,7 @@ import (
 const (
 	// braked is how long a city must serve nothing while so many cities are lost that the fault may be the hub's.
 	braked = 30 * time.Minute
-	// healthInterval is the interval in which cities are looked at without an event: the ones without a deployment have none.
+	// healthInterval is the interval in which cities are checked without an event: the ones without a deployment have none.
 	healthInterval = 15 * time.Second
 )
 

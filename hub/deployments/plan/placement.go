@@ -27,7 +27,7 @@ type placed struct {
 	// wanted are the placement and city of every deployment that the Workload requests, including deployments with an
 	// obstacle.
 	wanted map[[2]string]bool
-	// phases are what placements with spread do in their cities.
+	// phases are the states of placements with spread in their cities.
 	phases map[[2]string]v1alpha.PlacementCityPhase
 }
 
@@ -41,7 +41,7 @@ type intent struct {
 	// template and resources are the template, and the size of its type, that it has when no rollout is in progress.
 	template  *v1alpha.InstanceTemplateSpec
 	resources corev1.ResourceList
-	// phase is what a placement with spread does in the city; "": all of its cities run.
+	// phase is the state of a placement with spread in the city; "": all of its cities run.
 	phase v1alpha.PlacementCityPhase
 	// given are the templates that its Instances have or get now.
 	given given
@@ -146,7 +146,7 @@ func isReplacedIn(phase v1alpha.PlacementCityPhase) bool {
 	return phase == v1alpha.CityLost || phase == v1alpha.CityLeaving
 }
 
-// phaseOf is what the placement of a deployment does in its city; "": its placement has no spread.
+// phaseOf is the state of the placement of a deployment in its city; "": its placement has no spread.
 func (p *placed) phaseOf(d *v1alpha.WorkloadDeployment) v1alpha.PlacementCityPhase {
 	return p.phases[keyOf(d.Spec.PlacementName, d.Spec.CityCode)]
 }
@@ -173,8 +173,15 @@ func Names(f *Facts) []string {
 	return names
 }
 
-// Wants reports whether a Workload in a project with these locations wants a deployment, which may be deleted already.
+// Wants reports whether a Workload in a project with these locations wants a deployment, which may be deleted already. While the choice
+// among candidates is not recorded, it may be any of them.
 func Wants(workload *v1alpha.Workload, locations []cities.Location, d *v1alpha.WorkloadDeployment) bool {
+	workload = workload.DeepCopy()
+	for i := range workload.Spec.Placements {
+		if p := &workload.Spec.Placements[i]; len(workload.Status.RecordOf(p.Name)) == 0 {
+			p.Spread = nil
+		}
+	}
 	placed := place(&Facts{Workload: workload, Locations: locations})
 	return slices.ContainsFunc(placed.intents, func(i *intent) bool {
 		return i.name == d.Name && Describes(workload, i.placement.Name, i.city, d)

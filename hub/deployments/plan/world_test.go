@@ -55,7 +55,7 @@ type fixture struct {
 	addresses *answers
 	// lacking are the cities without what a wanted exposure needs.
 	lacking []string
-	// health is what the hub knows of cities; nil: it is not known.
+	// health of the cities as the hub knows it; nil: it is not known.
 	health map[string]cells.Health
 	// stuck is a city in which no Instance starts.
 	stuck string

@@ -17,7 +17,7 @@ import (
 type PlacementCityApplyConfiguration struct {
 	// city is its code, in upper case.
 	City *string `json:"city,omitempty"`
-	// phase is what the placement does in the city.
+	// phase is the state of the placement in the city.
 	Phase *apiv1alpha.PlacementCityPhase `json:"phase,omitempty"`
 	// replacedBy is the city that runs the Instances instead. It is not set in phase Running.
 	ReplacedBy *string `json:"replacedBy,omitempty"`
