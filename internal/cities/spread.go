@@ -31,8 +31,8 @@ func Of(p *v1alpha.WorkloadPlacement, recorded []v1alpha.PlacementCity, location
 	}
 	switch {
 	case chosen < int(p.Spread.Cities):
-		choice.Problems = append(choice.Problems, fmt.Sprintf("%d of %d cities are chosen; the placement has no other candidate that the project may use",
-			chosen, p.Spread.Cities))
+		choice.Problems = append(choice.Problems, fmt.Sprintf(
+			"%d of %d cities are chosen; the placement has no other candidate that the project may use", chosen, p.Spread.Cities))
 	case len(choice.Held) == 0:
 		// A candidate that is not needed has no problem.
 		choice.Problems = nil

@@ -160,26 +160,7 @@ func (c *candidates) fail(format string, arguments ...any) {
 func (c *candidates) check(t *testing.T, before int32) {
 	t.Helper()
 	w := c.readWorkload(t)
-	record, phases := w.Status.RecordOf("main"), map[string]v1alpha.PlacementCityPhase{}
-	running, returning := 0, 0
-	for i := range record {
-		phases[record[i].City] = record[i].Phase
-		switch record[i].Phase {
-		case v1alpha.CityRunning:
-			running++
-		case v1alpha.CityReturning:
-			returning++
-		case v1alpha.CityLost, v1alpha.CityLeaving, v1alpha.CityAway:
-		}
-	}
-	if running > int(w.Spec.Placements[0].Spread.Cities) && w.Status.ObservedGeneration == w.Generation || returning > 1 {
-		c.fail("too many cities are chosen: %+v", record)
-	}
-	for i := range record {
-		if record[i].Phase != v1alpha.CityRunning && phases[record[i].ReplacedBy] != v1alpha.CityRunning {
-			c.fail("%s is replaced by a city that does not run: %+v", record[i].City, record)
-		}
-	}
+	c.checkRecord(w)
 	minimum := int32(0)
 	if w.Status.Disruption != nil {
 		minimum = w.Status.Disruption.MinAvailable
@@ -190,6 +171,25 @@ func (c *candidates) check(t *testing.T, before int32) {
 	if len(c.writes) > 0 && strings.HasPrefix(c.writes[0], "choose") && c.planned != nil && c.planned.Writes[0].Notes != nil {
 		for _, note := range c.planned.Writes[0].Notes {
 			c.checkNote(note.Reason, note.Message)
+		}
+	}
+}
+
+// checkRecord checks that no more cities are chosen than wanted, and that each city that was replaced has a substitute that runs.
+func (c *candidates) checkRecord(w *v1alpha.Workload) {
+	record, phases := w.Status.RecordOf("main"), map[string]v1alpha.PlacementCityPhase{}
+	count := map[v1alpha.PlacementCityPhase]int{}
+	for i := range record {
+		phases[record[i].City] = record[i].Phase
+		count[record[i].Phase]++
+	}
+	if count[v1alpha.CityRunning] > int(w.Spec.Placements[0].Spread.Cities) && w.Status.ObservedGeneration == w.Generation ||
+		count[v1alpha.CityReturning] > 1 {
+		c.fail("too many cities are chosen: %+v", record)
+	}
+	for i := range record {
+		if record[i].Phase != v1alpha.CityRunning && phases[record[i].ReplacedBy] != v1alpha.CityRunning {
+			c.fail("%s is replaced by a city that does not run: %+v", record[i].City, record)
 		}
 	}
 }

@@ -370,7 +370,7 @@ func DescribeCity(p *v1alpha.WorkloadPlacement, c *v1alpha.PlacementCity) string
 		return fmt.Sprintf("serves nothing since %s: from %s on another candidate runs its Instances, if one can and no more than a third of the "+
 			"cities are lost", due(0), due(after))
 	case c.Phase == v1alpha.CityLost || c.Phase == v1alpha.CityLeaving:
-		return fmt.Sprintf("%s runs its Instances; its own ones count as down, and stop when the cities that run serve and its cells can be told",
+		return fmt.Sprintf("%s runs its Instances; its own ones count as down, and stop when the other cities serve and its cells can be told",
 			c.ReplacedBy)
 	case c.Phase == v1alpha.CityAway && c.Since == nil:
 		return fmt.Sprintf("%s runs its Instances until the city has been able to run them for %s", c.ReplacedBy, stable)

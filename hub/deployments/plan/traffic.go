@@ -199,9 +199,9 @@ func (p *Plan) keptBeside(leaving *v1alpha.WorkloadDeployment) []v1alpha.CityEnd
 
 // stays reports whether the Workload wants a deployment to serve clients.
 func (p *Plan) stays(d *v1alpha.WorkloadDeployment) bool {
-	return p.Workload.Spec.Service.Exposed() && !p.ends(d) && p.wants(d) && !isReplacedIn(p.phaseOf(d)) && !slices.ContainsFunc(p.intents, func(i *intent) bool {
-		return i.name == d.Name && i.placement.ScaleSettings.Zero()
-	})
+	isStopped := func(i *intent) bool { return i.name == d.Name && i.placement.ScaleSettings.Zero() }
+	return p.Workload.Spec.Service.Exposed() && !p.ends(d) && p.wants(d) && !isReplacedIn(p.phaseOf(d)) &&
+		!slices.ContainsFunc(p.intents, isStopped)
 }
 
 // keepsScale reports whether a deployment keeps its scale: it is to have no Instances, and traffic has not left it. A city that
