@@ -367,8 +367,8 @@ func DescribeCity(p *v1alpha.WorkloadPlacement, c *v1alpha.PlacementCity) string
 	due := func(wait time.Duration) string { return c.Since.Add(wait).UTC().Format(time.RFC3339) }
 	switch {
 	case c.Phase == v1alpha.CityRunning && c.Since != nil:
-		return fmt.Sprintf("serves nothing since %s: from %s on another candidate runs its Instances, if one can and no more than a third of the "+
-			"cities are lost", due(0), due(after))
+		return fmt.Sprintf("serves nothing since %s: from %s on another candidate runs its Instances, if one can and no more than a third of "+
+			"the cities are lost", due(0), due(after))
 	case c.Phase == v1alpha.CityLost || c.Phase == v1alpha.CityLeaving:
 		return fmt.Sprintf("%s runs its Instances; its own ones count as down, and stop when the other cities serve and its cells can be told",
 			c.ReplacedBy)
