@@ -68,6 +68,5 @@ Feature: Commands of the documentation
     And the commands of page "docs/how-to/convert.md" print the output that the page shows
     And the commands of page "docs/how-to/command.md" print the output that the page shows
     And the commands of page "docs/how-to/drain.md" print the output that the page shows
-    And the commands of page "docs/how-to/candidates.md" print the output that the page shows
     And the commands of page "docs/how-to/rollouts.md" print the output that the page shows
     And the commands of page "docs/how-to/services.md" print the output that the page shows
