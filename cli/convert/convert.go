@@ -199,11 +199,14 @@ func (c *conversion) maxUnavailable(limit *intstr.IntOrString, path string) *int
 		return nil
 	}
 	if zero := limit.IntValue() == 0 && limit.Type == intstr.Int || limit.StrVal == "0%"; zero {
-		c.losef(path, "an Instance is replaced in its place, so that 1 may be unavailable; with maxSurge others run in addition")
+		c.losef(path, "an Instance is replaced in its place, so that 1 may be unavailable"+withSurge)
 		return new(intstr.FromInt32(1))
 	}
 	return new(*limit)
 }
+
+// withSurge ends the loss of a limit where additional Instances run.
+const withSurge = "; with maxSurge others run in addition"
 
 // surgePath is the field of maxSurge in a Deployment.
 const surgePath = "spec.strategy.rollingUpdate.maxSurge"

@@ -6,6 +6,7 @@ package convert
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -176,6 +177,9 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 		if c.surge {
 			c.losses = slices.DeleteFunc(c.losses, func(l Loss) bool { return l.Path == surgePath })
 			c.losef(surgePath, "Instances that metrics scale have no additional Instances during a rollout")
+		}
+		for i := range c.losses {
+			c.losses[i].Why = strings.TrimSuffix(c.losses[i].Why, withSurge)
 		}
 		rollout.MaxSurge = nil
 		if equality.Semantic.DeepEqual(*rollout, v1alpha.WorkloadRollout{}) {

@@ -52,7 +52,7 @@ func TestFronts(t *testing.T) {
 			web + service("web", onePort+", publishNotReadyAddresses: true, sessionAffinity: None, internalTrafficPolicy: Cluster, type: ClusterIP"),
 			"service:\n    ports:\n    - appProtocol: http\n      name: http\n      port: 80\n      protocol: TCP\n      targetPort: 8080\n" +
 				"    publishNotReadyAddresses: true\n",
-		}, never: []string{"Service"}},
+		}, never: []string{"Service web:"}},
 		"another name": {out: []string{web + service("web-svc", onePort), "service:"}, lines: [][2]string{
 			{"Service web-svc: metadata.name: ", "is web in each cell"},
 			{"Deployment web: variable URL of container web names Service web-svc", "write web"},

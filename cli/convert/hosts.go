@@ -214,6 +214,9 @@ func (m *manifests) lostIn(text, namespace string, s slot) []string {
 		begin := at[0] + len(token) - len(strings.TrimLeft(token, "-."))
 		token = strings.Trim(token, "-.")
 		lost, certain := m.lost(token, namespace, text[at[0]] == '.' && at[0] > 0 && text[at[0]-1] == '}')
+		if lost == "" {
+			lost, certain = m.strangerIn(text, begin, begin+len(token), namespace, &s), true
+		}
 		if lost != "" && !slices.Contains(found, lost) && (certain || s.isHost(text, begin, begin+len(token))) {
 			found = append(found, lost)
 		}

@@ -203,3 +203,67 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestStrangers: a name of a cluster at a place for hosts alone, which no Service of the input has, is listed.
+func TestStrangers(t *testing.T) {
+	m := &manifests{
+		hosts: hosts{
+			{"prod", "api"}: {what: "Service api", instead: "api"}, {"prod", "ring"}: {what: "Service ring", instead: "ring"},
+		},
+		namespaces: map[string]bool{"prod": true},
+	}
+	own := []string{"front"}
+	variable := func(name string) slot { return slot{position: ofVariable, name: name, own: own} }
+	argument, file := slot{position: ofArgument, name: "-c", own: own}, slot{own: own}
+	const short, long = ", which no Service of the input has: a cell knows it only by a Workload of this name",
+		", which no Service of the input has, and no cell knows"
+	for _, c := range []struct {
+		text string
+		slot slot
+		want []string
+	}{
+		{"mysql", variable("DB_HOST"), []string{"mysql" + short}},
+		{"mysql:3306", variable("CONNECTION"), nil},
+		{"kafka:9092,kafka-b:9092", variable("KAFKA_BROKERS"), []string{"kafka" + short, "kafka-b" + short}},
+		{"redis://:secret@cache:6379/0", variable("X"), []string{"cache" + short}},
+		{"jdbc:mysql://billing-db/billing", variable("X"), []string{"billing-db" + short}},
+		{"until nc -z db 5432; do sleep 2; done", argument, []string{"db" + short}},
+		{"(echo > /dev/tcp/sq-postgresql/5432) && exit 0", argument, []string{"sq-postgresql" + short}},
+		{"--db=postgres://u@pg:5432/x", argument, []string{"pg" + short}},
+		{"[database]\ntype = mysql\nhost = mysql:3306\n", file, []string{"mysql" + short}},
+		{"- name: Tempo\n  url: http://tempo:3200\n", file, []string{"tempo" + short}},
+		{"connstr = addr=cache:6379,pool_size=100", file, []string{"cache" + short}},
+		{"http://prometheus.monitoring:80", variable("X"), []string{"prometheus.monitoring" + long}},
+		{"memcached-0.memcached:11211", variable("SERVERS"), []string{"memcached-0.memcached" + long}},
+		// These are known, no names of a cluster, or no hosts.
+		{"api", variable("DB_HOST"), nil},
+		{"http://api.prod", variable("X"), []string{"api.prod: its namespace has another name in a cell; write api"}},
+		{"front:80", variable("DB_HOST"), nil},
+		{"localhost:80", variable("DB_HOST"), nil},
+		{"smtp.example.com", variable("DB_HOST"), nil},
+		{"https://example.com", variable("X"), nil},
+		{"db.internal:5432", variable("X"), nil},
+		{"index.html", variable("BASE_URL"), nil},
+		{"10.0.0.1:80", variable("DB_HOST"), nil},
+		{"hostname", variable("K8S_ADDRESS_TYPE"), nil},
+		{"user", variable("MAIL_FROM_ADDRESS"), nil},
+		{"mysql", variable("DB_DRIVER"), nil},
+		{"mysql", variable("DATABASE"), nil},
+		{"redis:7.4", variable("X"), nil},
+		{"app:v1", variable("IMAGE"), nil},
+		{"curl -f --user user:x 127.0.0.1:15672/api", argument, nil},
+		{"sleep 300; listen 80", argument, nil},
+		{"s3://bucket/key", variable("X"), nil},
+		{"sqlite:///db/x", variable("X"), nil},
+		{"CLIENT://placeholder:9092", file, nil},
+		{"upstream backend { server 127.0.0.1:80; } proxy_pass http://backend;", file, nil},
+		{"{\"host\":\"api\",\"name\":\"db\"}", file, nil},
+		{"timeout: 300\nport:8080\nlevel: info", file, nil},
+		{"address: $(POD_IP)", file, nil},
+		{"HOST", variable("DB_HOST"), nil},
+	} {
+		if found := m.lostIn(c.text, "prod", c.slot); !slices.Equal(found, c.want) {
+			t.Errorf("%q of %v names %q, want %q", c.text, c.slot, found, c.want)
+		}
+	}
+}

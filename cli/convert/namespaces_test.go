@@ -40,6 +40,7 @@ func TestNamespaces(t *testing.T) {
 // or refused.
 func TestProjectNamespace(t *testing.T) {
 	const data = "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}, data: {URL: 'http://api.back'}}\n---\n"
+	const stranger = "ConfigMap conf: data[URL]: names api.back, which no Service of the input has, and no cell knows"
 	user := ", envFrom: [{configMapRef: {name: conf}}]"
 	in := func(namespace, text string) string {
 		text = strings.ReplaceAll(text, "name: conf}, data", "name: conf, namespace: "+namespace+"}, data")
@@ -52,7 +53,8 @@ func TestProjectNamespace(t *testing.T) {
 		problem   string
 	}{
 		"one namespace, and objects without": {
-			in: data + in("front", deployment("", "", "", user)), out: []string{"name: conf\n  namespace: team", "name: web\n  namespace: team"},
+			in: data + in("front", deployment("", "", "", user)), lost: []string{stranger},
+			out: []string{"name: conf\n  namespace: team", "name: web\n  namespace: team"},
 		},
 		"two namespaces": {
 			in: in("front", data+deployment("", "", "", user)) + api + in("back", deployment("", "", "", "")),
@@ -63,12 +65,13 @@ func TestProjectNamespace(t *testing.T) {
 			out: []string{"name: conf\n  namespace: team", "name: web-2\n  namespace: team"},
 		},
 		"equal data": {in: in("front", data+deployment("", "", "", user)) + in("back", data+deployment("", "", "", user)), lost: []string{
-			"another object has become Workload web",
+			stranger, stranger, "another object has become Workload web",
 		}},
 		"other data": {
 			in: in("front", data+deployment("", "", "", user)) +
 				in("back", strings.Replace(data, "http://", "ftp://", 1)+deployment("", "", "", user)),
-			lost: []string{"another object has become Workload web"}, problem: "another ConfigMap conf moves to namespace team, too; rename one",
+			lost:    []string{stranger, "another object has become Workload web"},
+			problem: "another ConfigMap conf moves to namespace team, too; rename one",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
