@@ -95,7 +95,7 @@ func TestPageOfARollout(t *testing.T) {
 	b.shows(".rollout", "DFW 3/3", "FRA 0/3")
 	p.advance(cities[1], w, 1)
 	p.event(w, corev1.EventTypeNormal, "Progressing", "The rollout continues in FRA")
-	b.shows(".rollout li", "first Instance started 6m ago, all Ready for 5m")
+	b.shows(".rollout li", "first Instance started 6h ago, all Ready for 5h")
 	b.shows("#cities", "… DFW 1 rolling", "✓ FRA well")
 	b.shows(".rollout", "DFW 3/3 Done", "FRA 1/3 Replacing", "ORD 0/3 Queued")
 	b.shows(".events", "The rollout continues in FRA")
@@ -128,7 +128,7 @@ func (p *project) advance(d *v1alpha.WorkloadDeployment, w *v1alpha.Workload, co
 		i.Spec.Controller.TemplateHash = p.hash(&w.Spec.Template)
 		p.must(p.Update(p.Context(), i))
 		i.Status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: i.TemplateHash()}
-		i.Status.StartTime = new(metav1.NewTime(time.Now().Add(-6 * time.Minute)))
+		i.Status.StartTime = new(metav1.NewTime(time.Now().Add(-6 * time.Hour)))
 		p.must(p.Status().Update(p.Context(), i))
 	}
 	p.sumUp(w, d)
