@@ -14,12 +14,15 @@ import (
 var (
 	// stranger is a name of a cluster alone: of a Service, perhaps with a namespace.
 	stranger = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?(\.[a-z]([-a-z0-9]*[a-z0-9])?)?$`)
-	// noStranger is a value of an option for hosts that is none, and private the end of a name that the DNS of a company may have.
-	noStranger = regexp.MustCompile(`^(localhost|true|false|yes|no|on|off|none|null|auto|any|all|default|hostname|ip|internal|external|public|private)$`)
-	private    = regexp.MustCompile(`\.(internal|intranet|local|lan|corp|home|private|test|example|invalid|localdomain|localhost)$`)
+	// noStranger is a value of an option for hosts that names no host of others, and private the end of a name that the DNS of a company
+	// may have.
+	noStranger = regexp.MustCompile(`^(localhost|true|false|yes|no|on|off|none|null|auto|any|all|default|` +
+		`hostname|ip|internal|external|public|private)$`)
+	private = regexp.MustCompile(`\.(internal|intranet|local|lan|corp|home|private|test|example|invalid|localdomain|localhost)$`)
 	// beforeServer is a URL of a server before its host.
-	beforeServer = regexp.MustCompile(`\b(https?|wss?|tcp|grpcs?|rediss?|postgres(ql)?|mysql|mariadb|mongodb|amqps?|nats|ldaps?)://([^\s/@]*@)?$`)
-	beforePort   = regexp.MustCompile(`\b(nc|telnet)\s(\S+\s+)*$|/dev/(tcp|udp)/$`)
+	beforeServer = regexp.MustCompile(
+		`\b(https?|wss?|tcp|grpcs?|rediss?|postgres(ql)?|mysql|mariadb|mongodb|amqps?|nats|ldaps?)://([^\s/@]*@)?$`)
+	beforePort = regexp.MustCompile(`\b(nc|telnet)\s(\S+\s+)*$|/dev/(tcp|udp)/$`)
 	// port is the number after a name, and afterKey the text after a name that is a key.
 	port     = regexp.MustCompile(`^:[0-9]{2,5}`)
 	afterKey = regexp.MustCompile(`^["']?\s*[:=]`)

@@ -63,7 +63,8 @@ func ofConsumers() []state {
 	expired, vanished := *none, *none
 	expired.Problem = &page.Problem{Message: "The credential has expired.", Do: "Sign in again.", Since: noon.Add(-time.Hour)}
 	expired.Hidden = []string{"events", "WorkloadRevisions"}
-	vanished.Loaded, vanished.Problem = false, &page.Problem{Message: `namespace "shop" does not exist`, Do: "Choose another namespace.", Since: noon}
+	vanished.Loaded = false
+	vanished.Problem = &page.Problem{Message: `namespace "shop" does not exist`, Do: "Choose another namespace.", Since: noon}
 	vanished.Show(many.overviews[:2], page.Query{})
 	return []state{
 		{name: "empty", source: hub{none}, shows: []string{"No Workloads in this namespace"}},

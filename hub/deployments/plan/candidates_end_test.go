@@ -120,8 +120,8 @@ func exploreCandidates(t *testing.T, seed uint64, wrong mistake) string {
 	return fmt.Sprintf("seed %d: %s\n%s", seed, c.fault, strings.Join(c.moves, "\n"))
 }
 
-// TestCandidates: whatever happens to cities and candidates, no more cities than wanted are chosen, the hub's own moves keep the budget, a city
-// is replaced only when it was lost for long enough, and no Workload is left without a decision.
+// TestCandidates: whatever happens to cities and candidates, no more cities than wanted are chosen, the hub's own moves keep the budget, a
+// city is replaced only when it was lost for long enough, and no Workload is left without a decision.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {

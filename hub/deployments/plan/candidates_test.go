@@ -36,8 +36,8 @@ const (
 	believesStart mistake = "Instances that start are Available"
 )
 
-// candidates is a Workload whose cities are lost, found, doubted and cordoned in any order, while its candidates, their number and its template
-// change.
+// candidates is a Workload whose cities are lost, found, doubted and cordoned in any order, while its candidates, their number and its
+// template change.
 type candidates struct {
 	*fixture
 	*rand.Rand

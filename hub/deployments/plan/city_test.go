@@ -22,8 +22,8 @@ func (f *fixture) know(cities string) {
 	}
 }
 
-// report lets the cell of a deployment report. Where the hub knows the health of cities, the cells of a lost city neither act nor report, the
-// project shows their Instances as unknown, and a cordoned city has no Instances.
+// report lets the cell of a deployment report. Where the hub knows the health of cities, the cells of a lost city neither act nor report,
+// the project shows their Instances as unknown, and a cordoned city has no Instances.
 func (c *cell) report(t *testing.T, d *v1alpha.WorkloadDeployment) {
 	t.Helper()
 	if c.f.health == nil {

@@ -5,7 +5,7 @@
 // and Plan.Status sums up the deployments as those writes have left them. Both are pure: hub/deployments reads the facts and
 // makes the writes. The plan remembers nothing: what a later plan must know is in the objects, so that any replica continues.
 //
-// Make decides in this order: choose (which candidates), place (which deployments), size (their instance types), roll (which of them get the template now),
-// divide (the disruption budget), withdraw (an exposure that ends), keep (the deployments themselves) and remove (deployments
-// that the Workload does not want).
+// Make decides in this order: choose (which candidates), place (which deployments), size (their instance types), roll (which of them
+// get the template now), divide (the disruption budget), withdraw (an exposure that ends), keep (the deployments themselves) and
+// remove (deployments that the Workload does not want).
 package plan

@@ -136,8 +136,8 @@ func (s *spread) judgeReturn(c *v1alpha.PlacementCity) {
 	s.decide(corev1.EventTypeWarning, eventGivenUp, "%s cannot run its Instances, which stay in %s", c.City, c.ReplacedBy)
 }
 
-// lasts reports whether a fact about a city has been true for a time. Its clock begins when the fact is recorded for the first time, and ends
-// when the fact is not true, or not known.
+// lasts reports whether a fact about a city has been true for a time. Its clock begins when the fact is recorded for the first time, and
+// ends when the fact is not true, or not known.
 func (s *spread) lasts(c *v1alpha.PlacementCity, isTrue bool, time time.Duration) bool {
 	switch now := metav1.NewTime(s.Now).Rfc3339Copy(); {
 	case !isTrue:

@@ -147,8 +147,8 @@ func (s *spread) preference(city string) int {
 	return len(s.candidates)
 }
 
-// free is the next city to run in; "": no candidate is left that the project may use. The first choice of a Workload that runs already keeps
-// what runs.
+// free is the next city to run in; "": no candidate is left that the project may use. The first choice of a Workload that runs already
+// keeps what runs.
 func (s *spread) free() string {
 	best, least := "", 0
 	for _, city := range s.candidates {
