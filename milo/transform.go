@@ -55,4 +55,5 @@ func trimProject(metered labels.Selector) toolscache.TransformFunc {
 	}
 }
 
-var stripWorkload = watch.StripAnnotations(v1alpha.AnnotationRolloutResumed, v1alpha.AnnotationRolloutData)
+var stripWorkload = watch.StripAnnotations(v1alpha.AnnotationRolloutResumed, v1alpha.AnnotationRolloutData,
+	v1alpha.AnnotationLeaveCities, v1alpha.AnnotationReturnRequested)

@@ -48,6 +48,16 @@ type PlacementFailover struct {
 	Return FailoverReturn `json:"return,omitempty"`
 }
 
+// Annotations of a Workload by which a consumer decides by hand what failover decides by itself.
+const (
+	// AnnotationLeaveCities has the cities in which no Instance of the Workload should run while another candidate can, divided by commas.
+	// A city may have the candidate behind it that should run its Instances: "DFW,ORD=LAX".
+	AnnotationLeaveCities = "compute.datumapis.com/leave-cities"
+	// AnnotationReturnRequested has a time, in RFC 3339. From then on, for stableFor, cities that were replaced get their Instances again
+	// as soon as they can run them.
+	AnnotationReturnRequested = "compute.datumapis.com/return-requested"
+)
+
 // FailoverReturn is whether Instances return to a city that was replaced.
 // +kubebuilder:validation:Enum=WhenHealthy;Never
 type FailoverReturn string
@@ -114,15 +124,15 @@ type PlacementCity struct {
 type PlacementCityPhase string
 
 const (
-	// CityRunning: the city is chosen.
+	// CityRunning is a chosen city.
 	CityRunning PlacementCityPhase = "Running"
-	// CityLost: the city was replaced. Its deployment stays until the other city serves and the cells can be told.
+	// CityLost is a city that was replaced. Its deployment stays until the other city serves and the cells can be told.
 	CityLost PlacementCityPhase = "Lost"
 	// CityLeaving is CityLost of a city that the Instances do not return to.
 	CityLeaving PlacementCityPhase = "Leaving"
-	// CityAway: the city has no deployment, and its Instances return when it has been able to run them for stableFor.
+	// CityAway is a city without a deployment. Its Instances return when it has been able to run them for stableFor.
 	CityAway PlacementCityPhase = "Away"
-	// CityReturning: the city has its Instances again, beside the ones of the other city.
+	// CityReturning is a city that has its Instances again, beside the ones of the other city.
 	CityReturning PlacementCityPhase = "Returning"
 )
 

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
 // spread validates the candidates of a placement. earlier are the placements before it: a city or a location of a placement with
@@ -29,6 +30,13 @@ func (p *problems) spread(at place, placement *v1alpha.WorkloadPlacement, earlie
 	}
 	if spread.Failover != nil {
 		p.failover(at.child("failover"), spread.Failover)
+	}
+}
+
+// byHand validates what a consumer decides about candidates. A city that is no candidate decides nothing.
+func (p *problems) byHand(at place, annotations map[string]string) {
+	if _, err := cities.ParseByHand(annotations); err != nil {
+		p.invalid(at, annotations[v1alpha.AnnotationLeaveCities], err.Error())
 	}
 }
 

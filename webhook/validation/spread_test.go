@@ -60,6 +60,13 @@ func TestSpread(t *testing.T) {
 		{"another return", nil, failover(v1alpha.PlacementFailover{Return: "Soon"}), []string{path + "failover.return " + unsupported}},
 		{"other cities", nil, beside(true, "LHR"), nil},
 		{"a city in two placements", nil, beside(true, "LHR", "ord"), []string{"spec.placements[1].cityCodes[1] " + invalid}},
+		{"a city to leave", nil, func(w *v1alpha.Workload) {
+			w.Annotations = map[string]string{v1alpha.AnnotationLeaveCities: "DFW,ORD=LAX"}
+		}, nil},
+		{
+			"no city to leave", nil, func(w *v1alpha.Workload) { w.Annotations = map[string]string{v1alpha.AnnotationLeaveCities: "DFW>ORD"} },
+			[]string{"metadata.annotations " + invalid},
+		},
 		{"a candidate that another one names", nil, beside(false, "DFW"), []string{"spec.placements[1].cityCodes[0] " + invalid}},
 	})
 }

@@ -43,6 +43,7 @@ func check(workload *v1alpha.Workload) *problems {
 	spec := place{}.child("spec")
 	p.template(spec.child("template"), &workload.Spec.Template)
 	p.placements(spec.child("placements"), workload.Spec.Placements)
+	p.byHand(place{}.child("metadata").child("annotations"), workload.Annotations)
 	p.rollout(spec.child("rollout"), &workload.Spec)
 	p.disruption(spec.child("disruption"), workload.Spec.Disruption)
 	p.minReadySeconds(spec.child("minReadySeconds"), &workload.Spec)
