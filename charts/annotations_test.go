@@ -45,8 +45,9 @@ var mistaken = map[string]map[string]string{
 	v1alpha.AnnotationCities: {
 		"": "divided by commas", "*": "divided by commas", "DFW;ORD": "divided by commas", "DFW,,ORD": "divided by commas",
 	},
-	v1alpha.AnnotationKeep:   {"yes": "must be true", "": "must be true", "True": "must be true"},
-	v1alpha.AnnotationForget: {"yes": "must be true"},
+	v1alpha.AnnotationKeep:     {"yes": "must be true", "": "must be true", "True": "must be true"},
+	v1alpha.AnnotationForget:   {"yes": "must be true"},
+	v1alpha.AnnotationHoldCity: {"yes": "must be true", "": "must be true"},
 	v1alpha.AnnotationNodesOnDemand: {
 		"": "1 to 9999", "0": "1 to 9999", "-1": "1 to 9999", "10000": "1 to 9999", "true": "1 to 9999", "1.5": "1 to 9999", " 5": "1 to 9999",
 	},
@@ -65,6 +66,7 @@ var rightValues = map[string][]string{
 	v1alpha.AnnotationCities:        {"DFW", "DFW,ORD", "dfw, new-york-1"},
 	v1alpha.AnnotationKeep:          {"true", "false"},
 	v1alpha.AnnotationForget:        {"true"},
+	v1alpha.AnnotationHoldCity:      {"true", "false"},
 	v1alpha.AnnotationNodesOnDemand: {"1", "20", "9999"},
 }
 

@@ -130,6 +130,7 @@ var hostCases = []optionCase{
 	{option: "controllers.projectConcurrency", value: 3, object: host, query: args, want: `"--project-concurrency=3"`},
 	{option: "controllers.shards", value: 3, object: host, query: args, want: `"--shards=3"`},
 	{option: "controllers.leaseDuration", value: "1m30s", object: host, query: args, want: `"--lease-duration=1m30s"`},
+	{option: "controllers.holdCities", value: "true", object: host, query: args, want: `"--hold-cities=true"`},
 	{option: "controllers.cellFailoverAfter", value: "0s", object: host, query: args, want: `"--cell-failover-after=0s"`},
 	{option: "projects.idleAfter", value: "0s", object: host, query: args, want: `"--project-idle-after=0s"`},
 	{option: "projects.mode", value: "namespaces", object: host, query: args, want: `"--projects=namespaces"`},

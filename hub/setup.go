@@ -97,6 +97,8 @@ type Options struct {
 	// FailoverAfter is how long a cell may be lost before its Instances move to the other cells of its city; 0: they never
 	// move.
 	FailoverAfter time.Duration
+	// HoldCities lets no placement leave a city that serves nothing, and none return.
+	HoldCities bool
 	// InventoryAfter is how long a cell and the hub must disagree about the deployments in the cell before the
 	// difference is investigated.
 	InventoryAfter time.Duration
@@ -191,7 +193,7 @@ func setUpNames(t Target, s *shared) error {
 	if err := s.setCities(t); err != nil {
 		return err
 	}
-	prober, err := t.newProber()
+	prober, err := s.asks(t)
 	if err != nil {
 		return err
 	}
@@ -220,11 +222,16 @@ func Controllers() []Controller {
 			if err := common.set(t); err != nil {
 				return err
 			}
+			prober, err := common.asks(t)
+			if err != nil {
+				return err
+			}
 			r := &deployments.Reconciler{
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
 				Networks: networks.New(t.Options.Network, t.Options.Clock), Namespaces: common.namespaces, Passing: t.passing(), Clock: t.Options.Clock,
 				Drain: t.drain(), Names: t.storedNames(), Hostnames: t.Options.Names.Rules,
 				Lacking: cells.LackingOf(common.hub(t)), Cells: common.judged(t), Moves: deployments.NewMoves(metrics.Registry),
+				HoldCities: t.Options.HoldCities, Answers: prober.AnswersIn,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
+	"github.com/karmada-compute/karmada-compute/hub/names/probe"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/hub/propagation"
@@ -36,6 +37,16 @@ type shared struct {
 	citiesOnce sync.Once
 	cities     *cells.Cities
 	citiesErr  error
+	// prober asks the addresses in names.
+	proberOnce sync.Once
+	prober     *probe.Prober
+	proberErr  error
+}
+
+// asks creates the prober when the first controller needs it.
+func (s *shared) asks(t Target) (*probe.Prober, error) {
+	s.proberOnce.Do(func() { s.prober, s.proberErr = t.newProber() })
+	return s.prober, s.proberErr
 }
 
 // setCities creates cities when the first controller needs them.

@@ -157,6 +157,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.PlacementFailoverApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("PlacementLocation"):
 		return &apiv1alpha.PlacementLocationApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("PlacementOverflow"):
+		return &apiv1alpha.PlacementOverflowApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("PlacementSpread"):
 		return &apiv1alpha.PlacementSpreadApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("QuotaSize"):

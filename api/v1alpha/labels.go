@@ -109,6 +109,9 @@ const (
 	// AnnotationNodesOnDemand, on the namespace of a Cluster's Works, says that the nodes of the cell come on demand. Its value is
 	// the most Instances that may wait there for a node. Operators write it.
 	AnnotationNodesOnDemand = "compute.datumapis.com/nodes-on-demand"
+	// AnnotationHoldCity, on the namespace of a Cluster's Works, with the value "true", holds failovers of the city of the cell: no
+	// placement leaves the city or comes to it by itself. Operators write it.
+	AnnotationHoldCity = "compute.datumapis.com/hold-city"
 	// AnnotationTrafficLeaves, on a project WorkloadDeployment that is about to lose its Instances or its addresses, is since
 	// when its city is no longer offered to clients.
 	AnnotationTrafficLeaves = "compute.datumapis.com/traffic-leaves-since"

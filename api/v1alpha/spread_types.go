@@ -22,6 +22,29 @@ type PlacementSpread struct {
 	// failover replaces a chosen city that serves nothing by another candidate. Without it, such a city stays chosen.
 	// +optional
 	Failover *PlacementFailover `json:"failover,omitempty"`
+
+	// overflow also replaces a chosen city whose cells lack the capacity for its Instances, by a candidate that has it. It needs
+	// failover, which has the rules of the return. Without it, the missing Instances wait for capacity.
+	// +optional
+	Overflow *PlacementOverflow `json:"overflow,omitempty"`
+}
+
+// PlacementOverflow is when a city without capacity is replaced by another candidate.
+type PlacementOverflow struct {
+	// after is how long Instances of a city must lack capacity before it is replaced. Without it, it is 5m.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^([0-9]+(h|m|s))+$`
+	After *metav1.Duration `json:"after,omitempty"`
+}
+
+// AfterOrDefault is how long Instances of a city must lack capacity before it is replaced. o may be nil.
+func (o *PlacementOverflow) AfterOrDefault() time.Duration {
+	if o == nil || o.After == nil {
+		return DefaultOverflowAfter
+	}
+	return o.After.Duration
 }
 
 // PlacementFailover is when a city is replaced by another candidate, and when it runs the Instances again.
@@ -72,6 +95,7 @@ const (
 // Defaults and bounds of a failover. A shorter time than MinFailover is below what the hub can notice for certain.
 const (
 	DefaultFailoverAfter = time.Minute
+	DefaultOverflowAfter = 5 * time.Minute
 	DefaultStableFor     = 10 * time.Minute
 	MinFailover          = 30 * time.Second
 	MaxFailover          = 24 * time.Hour
@@ -113,11 +137,28 @@ type PlacementCity struct {
 	// +kubebuilder:validation:MaxLength=16
 	ReplacedBy string `json:"replacedBy,omitempty"`
 
-	// since is when the clock of the next decision began: in phase Running, since when the city has served nothing; in the
-	// other ones, since when it has been able to run Instances. Without it, the clock does not run.
+	// since is when the clock of the next decision began: in phase Running, since when the city has served nothing, or has lacked
+	// capacity; in the other ones, since when it has been able to run Instances. Without it, the clock does not run.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
+
+	// reason is why the city was replaced, or is about to be.
+	// +optional
+	Reason PlacementCityReason `json:"reason,omitempty"`
 }
+
+// PlacementCityReason is why a city is replaced by another candidate.
+// +kubebuilder:validation:Enum=ServesNothing;NoCapacity;ByHand
+type PlacementCityReason string
+
+const (
+	// CityServesNothing is a city without Available Instances: it is the cause itself.
+	CityServesNothing PlacementCityReason = "ServesNothing"
+	// CityNoCapacity is a city whose cells lack the capacity for its Instances.
+	CityNoCapacity PlacementCityReason = "NoCapacity"
+	// CityLeftByHand is a city that the consumer has named in AnnotationLeaveCities.
+	CityLeftByHand PlacementCityReason = "ByHand"
+)
 
 // PlacementCityPhase is the state of a placement in a candidate.
 // +kubebuilder:validation:Enum=Running;Lost;Leaving;Away;Returning

@@ -88,7 +88,7 @@ func (a *app) setUp(ctx context.Context, p *planes, o hub.Options, projects *mil
 	o.FailoverAfter, o.InventoryAfter, o.WithdrawAfter = a.options.hub.failoverAfter, a.options.hub.inventoryAfter,
 		a.options.milo.withdrawAfter
 	o.AuditInterval, o.AuditAfter = a.options.hub.auditInterval, a.options.hub.auditAfter
-	o.MaxDataBytes = a.options.hub.maxDataBytes
+	o.HoldCities, o.MaxDataBytes = a.options.hub.holdCities, a.options.hub.maxDataBytes
 	if o.Names, err = a.options.names.settings(); err != nil {
 		return nil, err
 	}

@@ -62,3 +62,61 @@ func TestHasMoreCapacity(t *testing.T) {
 		}
 	}
 }
+
+// TestRoom: the cells of a city that take Instances count together, each with the resource that it has least of.
+func TestRoom(t *testing.T) {
+	cell := func(name string, change func(*clusterv1alpha1.Cluster)) cells.Cell {
+		c := &clusterv1alpha1.Cluster{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1alpha.LabelTopologyCity: "dfw"}},
+			Status: clusterv1alpha1.ClusterStatus{
+				Conditions: []metav1.Condition{{Type: clusterv1alpha1.ClusterConditionReady, Status: metav1.ConditionTrue}},
+				ResourceSummary: &clusterv1alpha1.ResourceSummary{
+					Allocatable: corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("64Gi"), "pods": resource.MustParse("110")},
+					Allocated:   corev1.ResourceList{"cpu": resource.MustParse("6"), "pods": resource.MustParse("10")},
+				},
+			},
+		}
+		change(c)
+		return cells.NewCell(c)
+	}
+	same := func(*clusterv1alpha1.Cluster) {}
+	summary := func(change func(*clusterv1alpha1.ResourceSummary)) func(*clusterv1alpha1.Cluster) {
+		return func(c *clusterv1alpha1.Cluster) { change(c.Status.ResourceSummary) }
+	}
+	half := corev1.ResourceList{"cpu": resource.MustParse("500m"), "memory": resource.MustParse("1Gi")}
+	for name, test := range map[string]struct {
+		cells cells.Cells
+		size  corev1.ResourceList
+		want  int32
+		known bool
+	}{
+		"the CPUs of one":         {cells.Cells{cell("a", same)}, half, 4, true},
+		"of two":                  {cells.Cells{cell("a", same), cell("b", same)}, half, 8, true},
+		"no size: Pods":           {cells.Cells{cell("a", same)}, nil, 100, true},
+		"a resource that is none": {cells.Cells{cell("a", same)}, corev1.ResourceList{"gpu": resource.MustParse("1")}, 0, true},
+		"more is taken than is there": {cells.Cells{cell("a", summary(func(s *clusterv1alpha1.ResourceSummary) {
+			s.Allocated["cpu"] = resource.MustParse("9")
+		}))}, half, 0, true},
+		"no Pods are reported": {cells.Cells{cell("a", summary(func(s *clusterv1alpha1.ResourceSummary) {
+			delete(s.Allocatable, "pods")
+			delete(s.Allocated, "pods")
+		}))}, half, 4, true},
+		"cordoned or lost": {cells.Cells{
+			cell("a", func(c *clusterv1alpha1.Cluster) { c.Status.Conditions[0].Status = metav1.ConditionFalse }),
+			cell("b", func(c *clusterv1alpha1.Cluster) {
+				c.Spec.Taints = []corev1.Taint{{Effect: corev1.TaintEffectNoSchedule}}
+			}),
+		}, half, 0, true},
+		"nodes on demand": {cells.Cells{cell("a", func(c *clusterv1alpha1.Cluster) {
+			c.Annotations = map[string]string{v1alpha.AnnotationNodesOnDemand: "20"}
+		})}, half, 20, true},
+		"no report": {cells.Cells{cell("a", same), cell("b", func(c *clusterv1alpha1.Cluster) { c.Status.ResourceSummary = nil })}, half, 0, false},
+		"beyond numbers": {cells.Cells{cell("a", summary(func(s *clusterv1alpha1.ResourceSummary) {
+			s.Allocatable["cpu"], s.Allocatable["memory"] = resource.MustParse("9E"), resource.MustParse("9E")
+		}))}, half, 100, true},
+	} {
+		if got, known := test.cells.Room("DFW", test.size); got != test.want || known != test.known {
+			t.Errorf("%s: %d, %t, want %d, %t", name, got, known, test.want, test.known)
+		}
+	}
+}

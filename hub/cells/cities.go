@@ -48,6 +48,10 @@ type Cell struct {
 	Balancer string
 	// OnDemand is the most Instances that may wait for a node of the cell, whose nodes come on demand; 0: they do not.
 	OnDemand int32
+	// Held: an operator holds failovers of the city.
+	Held bool
+	// summary has the free resources of the cell, as Karmada reports them; nil: they are not known. It is shared with the cache.
+	summary *clusterv1alpha1.ResourceSummary
 }
 
 // Agent is Karmada's report of the agent of a cell. Since when it is down is not known: the condition has the time when it became
@@ -111,6 +115,8 @@ func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	if most, err := strconv.ParseUint(cluster.Annotations[v1alpha.AnnotationNodesOnDemand], 10, 32); err == nil && most <= maxOnDemand {
 		cell.OnDemand = int32(most)
 	}
+	cell.Held = cluster.Annotations[v1alpha.AnnotationHoldCity] == "true"
+	cell.summary = cluster.Status.ResourceSummary
 	cell.Tainted = slices.ContainsFunc(cluster.Spec.Taints, refuses)
 	cell.Cordoned = meta.IsStatusConditionFalse(cluster.Status.Conditions, v1alpha.ConditionComputeNodesSchedulable)
 	if condition := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); condition != nil {

@@ -128,7 +128,9 @@ func (c confirmation) equal(other confirmation) bool {
 }
 
 // settings are the annotations with which an operator configures a cell.
-var settings = []string{v1alpha.AnnotationForget, v1alpha.AnnotationLoadBalancer, v1alpha.AnnotationNodesOnDemand}
+var settings = []string{
+	v1alpha.AnnotationForget, v1alpha.AnnotationLoadBalancer, v1alpha.AnnotationNodesOnDemand, v1alpha.AnnotationHoldCity,
+}
 
 // confirmed are the confirmations by the namespace of a cell's Works.
 func (c *Cities) confirmed(ctx context.Context) (map[string]confirmation, error) {

@@ -3,7 +3,10 @@
 
 package cells
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Health is the state of the cells of a city, as far as the hub knows it.
 type Health string
@@ -20,6 +23,8 @@ const (
 	Lost Health = "Lost"
 	// Empty: the city has no cell.
 	Empty Health = "Empty"
+	// Held: an operator holds failovers of the city.
+	Held Health = "Held"
 )
 
 // Health returns the state of the cells of a city. A cell that is not reached is lost when it could have answered; one whose
@@ -29,6 +34,9 @@ func (c Cells) Health(city string, now time.Time) Health {
 		return InDoubt
 	}
 	all := c.Of(city)
+	if slices.ContainsFunc(all, func(cell Cell) bool { return cell.Held }) {
+		return Held
+	}
 	lost, closed := 0, 0
 	for i := range all {
 		cell := &all[i]

@@ -22,6 +22,7 @@ func TestHealth(t *testing.T) {
 	tainted := func(c *Cell) { c.Tainted = true }
 	silent := func(c *Cell) { c.Agent.Down = true }
 	forgotten := func(c *Cell) { c.Ready, c.Gone = false, true }
+	held := func(c *Cell) { c.Held = true }
 	other := cell("other", "ord", ready)
 	for name, test := range map[string]struct {
 		cells Cells
@@ -37,6 +38,7 @@ func TestHealth(t *testing.T) {
 		"cordoned":                         {Cells{cell("a", "dfw", cordoned), other}, Closed},
 		"tainted":                          {Cells{cell("a", "dfw", tainted), other}, Closed},
 		"one is lost, and one cordoned":    {Cells{cell("a", "dfw", lost), cell("b", "dfw", cordoned), other}, Closed},
+		"one of two is held":               {Cells{cell("a", "dfw", lost), cell("b", "dfw", held), other}, Held},
 		"no cell":                          {Cells{other}, Empty},
 		"its cell is forgotten":            {Cells{cell("a", "dfw", forgotten), other}, Empty},
 		"no cell at all: nothing is known": {nil, InDoubt},

@@ -86,6 +86,10 @@ type Reconciler struct {
 	// Cells returns the cells of the hub; none: they are in doubt. judged is false while this process cannot know whether they are: the clocks
 	// that another replica has begun run on. Nil: no city is ever replaced.
 	Cells func(context.Context) (all cells.Cells, judged bool, err error)
+	// HoldCities lets no city be replaced and none be returned to.
+	HoldCities bool
+	// Answers reports whether an address of a Workload in a city answers the hub. Nil: no address is asked.
+	Answers func(workload mcreconcile.Request, city string) bool
 	// Moves counts the decisions about these cells. Nil: they are not counted.
 	Moves *Moves
 	// Lacking has the cities that lack what an exposure needs. Nil: no city does.

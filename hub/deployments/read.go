@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -85,7 +86,7 @@ func (s *scope) facts(ctx context.Context) (*plan.Facts, error) {
 		return f, nil
 	}
 	for _, read := range []func(context.Context, *plan.Facts) error{
-		s.readExposure, s.readTemplate, s.readLocations, s.readCities, s.readNames, s.readType, s.readNetworks, s.readRevision, s.confirmNoBudget,
+		s.readExposure, s.readTemplate, s.readLocations, s.readNames, s.readType, s.readCities, s.readNetworks, s.readRevision, s.confirmNoBudget,
 	} {
 		if err := read(ctx, f); err != nil || s.ended {
 			return nil, err
@@ -131,19 +132,35 @@ func (s *scope) readCities(ctx context.Context, f *plan.Facts) error {
 		s.requeueAfter.AtMost(settingsInterval)
 		return err
 	}
-	f.Cities = map[string]cells.Health{}
+	f.Cities, f.Room = map[string]cells.Health{}, map[string]int32{}
+	size := plan.SizeOf(f)
 	for i := range f.Locations {
 		if city := f.Locations[i].City; city != "" {
-			f.Cities[city] = all.Health(city, f.Now)
+			s.readCity(f, all, city, size)
 		}
 	}
 	for i := range placements {
 		// A city that the project may not use any more has no location.
 		for _, code := range placements[i].CityCodes {
-			f.Cities[strings.ToUpper(code)] = all.Health(code, f.Now)
+			s.readCity(f, all, strings.ToUpper(code), size)
 		}
 	}
 	return nil
+}
+
+// readCity judges the cells of a city. A city whose address answers is not lost, even if the hub hears none of its cells.
+func (s *scope) readCity(f *plan.Facts, all cells.Cells, city string, size corev1.ResourceList) {
+	health := all.Health(city, f.Now)
+	switch {
+	case s.HoldCities:
+		health = cells.Held
+	case health == cells.Lost && s.Answers != nil && s.Answers(s.request, city):
+		health = cells.InDoubt
+	}
+	f.Cities[city] = health
+	if room, known := all.Room(city, size); known {
+		f.Room[city] = room
+	}
 }
 
 // readNames reads the deployments that have the names of wanted ones and not the label of the Workload: they are another's, or have

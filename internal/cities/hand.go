@@ -20,7 +20,7 @@ const maxLeaving = 48
 // leaving matches an item of v1alpha.AnnotationLeaveCities.
 var leaving = regexp.MustCompile(`^([A-Za-z0-9-]{1,16})(=([A-Za-z0-9-]{1,16}))?$`)
 
-// ByHand is what a consumer has decided about the candidates of a Workload.
+// ByHand has the decisions of a consumer about the candidates of a Workload.
 type ByHand struct {
 	// Leave has the cities in which no Instance should run, in upper case, each with the city that should run its Instances instead;
 	// "": any candidate.
@@ -29,8 +29,7 @@ type ByHand struct {
 	ReturnRequested time.Time
 }
 
-// ParseByHand reads the annotations of a Workload. Anybody who may write the Workload may write them: an item that is not valid is
-// left out, and named in the error.
+// ParseByHand reads the annotations of a Workload. An item that is not valid is left out, and named in the error.
 func ParseByHand(annotations map[string]string) (ByHand, error) {
 	result, wrong := ByHand{Leave: map[string]string{}}, []string(nil)
 	for item := range strings.SplitSeq(annotations[v1alpha.AnnotationLeaveCities], ",") {

@@ -31,6 +31,9 @@ func (p *problems) spread(at place, placement *v1alpha.WorkloadPlacement, earlie
 	if spread.Failover != nil {
 		p.failover(at.child("failover"), spread.Failover)
 	}
+	if spread.Overflow != nil {
+		p.overflow(at, placement)
+	}
 }
 
 // byHand validates what a consumer decides about candidates. A city that is no candidate decides nothing.
@@ -47,6 +50,19 @@ func (p *problems) failover(at place, failover *v1alpha.PlacementFailover) {
 	case "", v1alpha.ReturnWhenHealthy, v1alpha.ReturnNever:
 	default:
 		p.unsupported(at.child("return"), string(failover.Return), string(v1alpha.ReturnWhenHealthy), string(v1alpha.ReturnNever))
+	}
+}
+
+// overflow validates when a city without capacity is replaced. An autoscaler that asks for more than a city can hold would move all
+// Instances of the city.
+func (p *problems) overflow(at place, placement *v1alpha.WorkloadPlacement) {
+	p.duration(at.child("overflow").child("after"), placement.Spread.Overflow.After)
+	if placement.Spread.Failover == nil {
+		p.required(at.child("failover"), "overflow needs the rules of the return: set failover, at least to {}")
+	}
+	if spec := (&v1alpha.WorkloadDeploymentSpec{ScaleSettings: placement.ScaleSettings}); spec.Autoscaled() {
+		p.invalid(at.child("overflow"), "", "the placement is scaled by metrics, which may ask for more Instances than any city has the capacity for; "+
+			"remove overflow or scaleSettings.metrics")
 	}
 }
 

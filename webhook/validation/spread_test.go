@@ -58,6 +58,24 @@ func TestSpread(t *testing.T) {
 			[]string{path + "failover.stableFor " + invalid},
 		},
 		{"another return", nil, failover(v1alpha.PlacementFailover{Return: "Soon"}), []string{path + "failover.return " + unsupported}},
+		{"overflow", nil, of(func(s *v1alpha.PlacementSpread) {
+			s.Failover, s.Overflow = &v1alpha.PlacementFailover{}, &v1alpha.PlacementOverflow{After: lasting(time.Minute)}
+		}), nil},
+		{
+			"overflow without the rules of the return, too soon", nil,
+			of(func(s *v1alpha.PlacementSpread) { s.Overflow = &v1alpha.PlacementOverflow{After: lasting(time.Second)} }),
+			[]string{path + "overflow.after " + invalid, path + "failover " + required},
+		},
+		{"overflow of a placement that is scaled", nil, func(w *v1alpha.Workload) {
+			of(func(s *v1alpha.PlacementSpread) {
+				s.Failover, s.Overflow = &v1alpha.PlacementFailover{}, &v1alpha.PlacementOverflow{}
+			})(w)
+			scale := &w.Spec.Placements[0].ScaleSettings
+			scale.MaxReplicas = new(scale.MinReplicas + 1)
+			scale.Metrics = []v1alpha.MetricSpec{{Resource: &v1alpha.ResourceMetricSource{
+				Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(60))},
+			}}}
+		}, []string{path + "overflow " + invalid}},
 		{"other cities", nil, beside(true, "LHR"), nil},
 		{"a city in two placements", nil, beside(true, "LHR", "ord"), []string{"spec.placements[1].cityCodes[1] " + invalid}},
 		{"a city to leave", nil, func(w *v1alpha.Workload) {

@@ -4,8 +4,10 @@
 package plan_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +24,15 @@ func (f *fixture) know(cities string) {
 	}
 }
 
+// judged is the health of the cities, as the hub takes it for a plan.
+func (f *fixture) judged() map[string]cells.Health {
+	result := maps.Clone(f.health)
+	for _, city := range f.held {
+		result[city] = cells.Held
+	}
+	return result
+}
+
 // report lets the cell of a deployment report. Where the hub knows the health of cities, the cells of a lost city neither act nor report,
 // the project shows their Instances as unknown, and a cordoned city has no Instances.
 func (c *cell) report(t *testing.T, d *v1alpha.WorkloadDeployment) {
@@ -30,7 +41,7 @@ func (c *cell) report(t *testing.T, d *v1alpha.WorkloadDeployment) {
 		c.Report(t, d)
 		return
 	}
-	if c.f.stuck == d.Spec.CityCode && c.f.health[d.Spec.CityCode] == cells.Able {
+	if at := d.Spec.CityCode; (c.f.stuck == at || c.f.crowded == at) && c.f.health[at] == cells.Able {
 		c.stop(t, d)
 		return
 	}
@@ -45,7 +56,7 @@ func (c *cell) report(t *testing.T, d *v1alpha.WorkloadDeployment) {
 		}
 	case cells.Closed:
 		d.Status.ObservedGeneration, d.Status.AvailableReplicas, d.Status.ReadyReplicas = d.Generation, 0, 0
-	case cells.Lost, cells.Empty, cells.InDoubt:
+	case cells.Lost, cells.Empty, cells.InDoubt, cells.Held:
 		available.Status, available.Reason = metav1.ConditionUnknown, v1alpha.ReasonCellNotReady
 		d.Status.AvailableReplicas, d.Status.ReadyReplicas = 0, 0
 	}
@@ -63,9 +74,12 @@ func (c *cell) stop(t *testing.T, d *v1alpha.WorkloadDeployment) {
 	t.Helper()
 	c.Report(t, d)
 	d.Status.AvailableReplicas, d.Status.ReadyReplicas, d.Status.Indices[0].AvailableIndices = 0, 0, ""
+	reason := v1alpha.ReasonReplicasNotReady
+	if c.f.crowded == d.Spec.CityCode {
+		reason = v1alpha.ReasonUnschedulable
+	}
 	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
-		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReplicasNotReady,
-		LastTransitionTime: metav1.NewTime(testBegin),
+		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: reason, LastTransitionTime: metav1.NewTime(testBegin),
 	})
 	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
 		Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgressDeadlineExceeded,
@@ -73,9 +87,43 @@ func (c *cell) stop(t *testing.T, d *v1alpha.WorkloadDeployment) {
 	})
 }
 
+func (f *fixture) annotate(t *testing.T, name, value string) {
+	t.Helper()
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { metav1.SetMetaDataAnnotation(&w.ObjectMeta, name, value) })
+}
+
 func init() {
 	// stuck DFW: no Instance starts in the city, and deadlines pass there.
 	commands["stuck"] = func(_ *testing.T, s *sequence, of string) { s.stuck = of }
+	// crowd DFW: the cells of the city lack the capacity for its Instances. room DFW=0 SEA=2: so many more Instances fit there.
+	commands["crowd"] = func(_ *testing.T, s *sequence, of string) { s.crowded = of }
+	commands["room"] = func(t *testing.T, s *sequence, of string) {
+		t.Helper()
+		s.room = map[string]int32{}
+		for item := range strings.FieldsSeq(of) {
+			city, count, _ := strings.Cut(item, "=")
+			s.room[city] = int32(count[0] - '0')
+		}
+	}
+	// hold DFW: an operator holds failovers of the city.
+	commands["hold"] = func(_ *testing.T, s *sequence, of string) { s.held = strings.Fields(of) }
+	// leave DFW=SEA: the consumer leaves the city by hand. return: the consumer asks for the return.
+	commands["leave"] = func(t *testing.T, s *sequence, of string) {
+		t.Helper()
+		s.annotate(t, v1alpha.AnnotationLeaveCities, of)
+	}
+	commands["return"] = func(t *testing.T, s *sequence, _ string) {
+		t.Helper()
+		s.annotate(t, v1alpha.AnnotationReturnRequested, s.clock.Now().UTC().Format(time.RFC3339))
+	}
+	// overflow {"after": "1m"}: a city without capacity is replaced.
+	commands["overflow"] = func(t *testing.T, s *sequence, of string) {
+		t.Helper()
+		change(t, s.fixture, s.readWorkload(t), func(w *v1alpha.Workload) {
+			w.Spec.Placements[0].Spread.Overflow = &v1alpha.PlacementOverflow{}
+			merge(t, w.Spec.Placements[0].Spread.Overflow, of)
+		})
+	}
 
 	// know DFW ORD SEA: the hub knows the health of these cities.
 	commands["know"] = func(_ *testing.T, s *sequence, of string) {
@@ -120,6 +168,9 @@ func describeRecord(c *v1alpha.PlacementCity) string {
 	text := "  city   " + c.City + " " + string(c.Phase)
 	if c.ReplacedBy != "" {
 		text += ", replaced by " + c.ReplacedBy
+	}
+	if c.Reason != "" {
+		text += ", " + string(c.Reason)
 	}
 	if c.Since != nil {
 		text += ", since " + c.Since.UTC().Format("15:04:05")

@@ -35,6 +35,9 @@ type Facts struct {
 	Unlocated error
 	// Cities is the health of the cities of the project, and of the ones that the Workload names, in upper case. Nil: it is not known here.
 	Cities map[string]cells.Health
+	// Room is how many Instances of the template's size the cells of these cities have free resources for. A city without an entry
+	// is one whose resources are not known.
+	Room map[string]int32
 	// Type is the Workload's instance type.
 	Type InstanceType
 	// MissingNetworks are the networks that the template names and that do not exist.

@@ -6,7 +6,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,9 +39,7 @@ func (s *spread) failover() {
 	case s.Cities == nil:
 		// The health of cities is not known here.
 	case s.Workload.Status.Suspended:
-		for i := range s.record {
-			s.record[i].Since = nil
-		}
+		s.stopClocks()
 	default:
 		if !rule.Returns() {
 			s.stay()
@@ -52,7 +49,7 @@ func (s *spread) failover() {
 				continue
 			}
 			s.judge(city)
-			if c := s.find(city); c != nil && (c.Phase != v1alpha.CityRunning || !s.serves(city)) {
+			if c := s.find(city); c != nil && (c.Phase != v1alpha.CityRunning || c.Reason != "" || !s.serves(city)) {
 				s.Again.AtMost(healthInterval)
 			}
 		}
@@ -73,7 +70,14 @@ func (s *spread) cities() []string {
 // forget ends what a failover has begun: the Instances stay where they run.
 func (s *spread) forget() {
 	s.record = slices.DeleteFunc(s.record, func(c v1alpha.PlacementCity) bool { return c.Phase != v1alpha.CityRunning })
+	s.stopClocks()
+}
+
+func (s *spread) stopClocks() {
 	for i := range s.record {
+		if c := &s.record[i]; c.Phase == v1alpha.CityRunning {
+			c.Reason = ""
+		}
 		s.record[i].Since = nil
 	}
 }
@@ -90,18 +94,22 @@ func (s *spread) stay() {
 
 // judge takes the step of a city that is due.
 func (s *spread) judge(city string) {
-	rule, c := s.placement.Spread.Failover, s.find(city)
+	c := s.find(city)
 	switch c.Phase {
 	case v1alpha.CityRunning:
-		if s.lasts(c, s.isDown(city), s.patience()) {
-			s.replace(city)
+		cause := s.cause(city)
+		if cause != c.Reason {
+			c.Reason, c.Since = cause, nil
+		}
+		if s.lasts(c, cause != "", s.patience(cause)) {
+			s.replace(city, cause)
 		}
 	case v1alpha.CityLost:
 		switch {
 		case s.mayStop(city):
 			c.Phase, c.Since, s.moved = v1alpha.CityAway, nil, true
-			s.lasts(c, s.canRun(city), rule.StableOrDefault())
-		case s.lasts(c, s.canRun(city) && s.mayTake(c), rule.StableOrDefault()):
+			s.lasts(c, s.canReturn(c), s.stability())
+		case s.lasts(c, s.canRun(city) && s.mayTake(c), s.stability()):
 			s.take(city)
 		}
 	case v1alpha.CityLeaving:
@@ -110,7 +118,7 @@ func (s *spread) judge(city string) {
 			s.drop(city)
 		}
 	case v1alpha.CityAway:
-		if s.lasts(c, s.canRun(city), rule.StableOrDefault()) && s.mayReturn() {
+		if s.lasts(c, s.canReturn(c), s.stability()) && s.mayReturn() {
 			c.Phase, c.Since = v1alpha.CityReturning, nil
 			s.decide(corev1.EventTypeNormal, eventReturns, "%s gets its Instances again, beside the ones in %s", city, c.ReplacedBy)
 		}
@@ -128,7 +136,7 @@ func (s *spread) judgeReturn(c *v1alpha.PlacementCity) {
 		return
 	case s.isDown(c.City) && !s.isTold(c.City):
 		c.Phase, c.Since = v1alpha.CityLost, nil
-	case s.isDown(c.City) || d != nil && hasExceeded(d) || s.lasts(c, true, deadline):
+	case s.isDown(c.City) || s.isLeft(c.City) || d != nil && hasExceeded(d) || s.lasts(c, true, deadline):
 		c.Phase, c.Since = v1alpha.CityAway, nil
 	default:
 		return
@@ -153,50 +161,6 @@ func (s *spread) lasts(c *v1alpha.PlacementCity, isTrue bool, time time.Duration
 	return remaining <= 0
 }
 
-// isDown reports whether it is certain that a city serves nothing: no Instance is known to be Available, and its cells, or the project's
-// right to use it, are the cause. Instances that fail by themselves are no cause: they would fail in another city, too.
-func (s *spread) isDown(city string) bool {
-	d := s.deploymentIn(city)
-	if s.placement.ScaleSettings.Zero() || knownAvailable(d) > 0 || d != nil && !d.DeletionTimestamp.IsZero() {
-		return false
-	}
-	switch s.Cities[city] {
-	case cells.Lost, cells.Empty, cells.Closed:
-		return true
-	case cells.Able:
-		return slices.Contains(s.choice.Held, city)
-	case cells.InDoubt:
-	}
-	return false
-}
-
-// canRun reports whether a city can run Instances of the placement.
-func (s *spread) canRun(city string) bool {
-	return s.Cities[city] == cells.Able && slices.Contains(s.choice.Cities, city)
-}
-
-// isTold reports whether a city can be told to stop its Instances, or has no cell that runs any.
-func (s *spread) isTold(city string) bool {
-	return slices.Contains([]cells.Health{cells.Able, cells.Closed, cells.Empty}, s.Cities[city])
-}
-
-// serves reports whether all Instances of the placement in a city are known to be Available.
-func (s *spread) serves(city string) bool {
-	d := s.deploymentIn(city)
-	return s.placement.ScaleSettings.Zero() ||
-		d != nil && d.DeletionTimestamp.IsZero() && d.Status.ObservedGeneration == d.Generation && knownAvailable(d) >= wanted(s.placement, d)
-}
-
-// offers reports whether clients reach a city at an address.
-func (s *spread) offers(city string) bool {
-	d := s.deploymentIn(city)
-	if d == nil || !d.Spec.Service.Exposed() {
-		return false
-	}
-	_, leaves := leavesSince(d)
-	return !leaves && slices.ContainsFunc(d.Status.Endpoints, isServing)
-}
-
 // mayTake reports whether a city serves as the one that replaced it, so that the other one may stop.
 func (s *spread) mayTake(c *v1alpha.PlacementCity) bool {
 	return s.serves(c.City) && (s.offers(c.City) || !s.offers(c.ReplacedBy))
@@ -210,13 +174,28 @@ func (s *spread) mayStop(city string) bool {
 		(!s.offers(city) || slices.ContainsFunc(running, s.offers))
 }
 
-// patience is how long a city must serve nothing before it is replaced.
-func (s *spread) patience() time.Duration {
+// patience is how long a cause must last before a city is replaced.
+func (s *spread) patience(cause v1alpha.PlacementCityReason) time.Duration {
 	after := s.placement.Spread.Failover.AfterOrDefault()
-	if s.isBraked() {
+	switch {
+	case cause == v1alpha.CityLeftByHand:
+		return 0
+	case cause == v1alpha.CityNoCapacity:
+		return s.placement.Spread.Overflow.AfterOrDefault()
+	case s.isBraked():
 		return max(after, braked)
 	}
 	return after
+}
+
+// stability is how long a city must be able to run Instances before it runs them again: not at all for as long after the consumer has asked
+// for that.
+func (s *spread) stability() time.Duration {
+	wait := s.placement.Spread.Failover.StableOrDefault()
+	if asked := s.byHand.ReturnRequested; !asked.After(s.Now) && s.Now.Sub(asked) < wait {
+		return 0
+	}
+	return wait
 }
 
 // isBraked reports whether more than a third of the cities, and more than one, are lost at once: the fault may be the hub's.
@@ -228,7 +207,7 @@ func (f *Facts) isBraked() bool {
 			continue
 		case cells.Lost:
 			lost++
-		case cells.Able, cells.Closed, cells.InDoubt:
+		case cells.Able, cells.Closed, cells.InDoubt, cells.Held:
 		}
 		known++
 	}
@@ -249,8 +228,8 @@ func (s *spread) mayReturn() bool {
 }
 
 // next is the candidate that replaces a city: first the city that it has replaced itself, then one that is not recorded, then any other one
-// that can run the Instances.
-func (s *spread) next(lost string) string {
+// that can run the Instances. Candidates that lack the capacity are last, and none for a city that lacks it itself.
+func (s *spread) next(lost string, cause v1alpha.PlacementCityReason) string {
 	best, least := "", 0
 	for _, city := range s.candidates {
 		c := s.find(city)
@@ -264,6 +243,13 @@ func (s *spread) next(lost string) string {
 		case c == nil:
 			weight = 1
 		}
+		switch {
+		case cause == v1alpha.CityLeftByHand && s.byHand.Leave[lost] != "" && s.byHand.Leave[lost] != city,
+			cause == v1alpha.CityNoCapacity && s.lacksRoom(city):
+			continue
+		case s.lacksRoom(city):
+			weight += 3
+		}
 		if best == "" || weight < least {
 			best, least = city, weight
 		}
@@ -273,8 +259,8 @@ func (s *spread) next(lost string) string {
 
 // replace lets the next candidate run the Instances of a city. A city that had replaced another one is not returned to. If the candidate
 // was replaced itself and is able again, the city that had replaced it stands in for the lost one.
-func (s *spread) replace(lost string) {
-	by := s.next(lost)
+func (s *spread) replace(lost string, cause v1alpha.PlacementCityReason) {
+	by := s.next(lost, cause)
 	if by == "" || s.find(by) == nil && len(s.record) >= maxRecorded {
 		return
 	}
@@ -294,9 +280,17 @@ func (s *spread) replace(lost string) {
 			}
 		}
 	}
-	*s.find(lost) = v1alpha.PlacementCity{City: lost, Phase: phase, ReplacedBy: standIn}
+	*s.find(lost) = v1alpha.PlacementCity{City: lost, Phase: phase, ReplacedBy: standIn, Reason: cause}
 	s.run(by)
-	s.decide(corev1.EventTypeWarning, eventReplaced, "%s serves nothing (%s): %s runs the Instances", lost, s.whyDown(lost), by)
+	switch cause {
+	case v1alpha.CityLeftByHand:
+		s.decide(corev1.EventTypeNormal, eventReplaced, "%s is left, as annotation %s asks: %s runs the Instances", lost,
+			v1alpha.AnnotationLeaveCities, by)
+	case v1alpha.CityNoCapacity:
+		s.decide(corev1.EventTypeWarning, eventReplaced, "%s lacks the capacity for its Instances: %s runs them", lost, by)
+	case v1alpha.CityServesNothing:
+		s.decide(corev1.EventTypeWarning, eventReplaced, "%s serves nothing (%s): %s runs the Instances", lost, s.whyDown(lost), by)
+	}
 }
 
 // take lets a city run its Instances again that serves, instead of the city that had replaced it.
@@ -324,20 +318,6 @@ func (s *spread) adopt(by string) {
 	}
 }
 
-// whyDown is the cause of a city that serves nothing.
-func (s *spread) whyDown(city string) string {
-	switch s.Cities[city] {
-	case cells.Lost:
-		return "Karmada reaches no cell of it"
-	case cells.Closed:
-		return "its cells take no Instances"
-	case cells.Empty:
-		return "it has no cell"
-	case cells.Able, cells.InDoubt:
-	}
-	return "the project may not use it"
-}
-
 // decide records a decision. It is taken with facts from the API server.
 func (s *spread) decide(kind, reason, format string, arguments ...any) {
 	s.moved = true
@@ -345,40 +325,4 @@ func (s *spread) decide(kind, reason, format string, arguments ...any) {
 	s.notes = append(s.notes, Event{
 		Type: kind, Reason: reason, Message: fmt.Sprintf("Placement %s: %s", s.placement.Name, fmt.Sprintf(format, arguments...)),
 	})
-}
-
-// describeLost says which cities of a placement were replaced; "": none.
-func describeLost(record []v1alpha.PlacementCity) string {
-	var messages []string
-	for i := range record {
-		if c := &record[i]; c.Phase != v1alpha.CityRunning {
-			messages = append(messages, fmt.Sprintf("%s runs the Instances of %s", c.ReplacedBy, c.City))
-		}
-	}
-	return strings.Join(messages, "; ")
-}
-
-// DescribeCity describes what happens next to a recorded city of a placement, and what it waits for; "": nothing is about to happen.
-func DescribeCity(p *v1alpha.WorkloadPlacement, c *v1alpha.PlacementCity) string {
-	if p.Spread == nil || p.Spread.Failover == nil {
-		return ""
-	}
-	after, stable := p.Spread.Failover.AfterOrDefault(), p.Spread.Failover.StableOrDefault()
-	due := func(wait time.Duration) string { return c.Since.Add(wait).UTC().Format(time.RFC3339) }
-	switch {
-	case c.Phase == v1alpha.CityRunning && c.Since != nil:
-		return fmt.Sprintf("serves nothing since %s: from %s on another candidate runs its Instances, if one can and no more than a third of "+
-			"the cities are lost", due(0), due(after))
-	case c.Phase == v1alpha.CityLost || c.Phase == v1alpha.CityLeaving:
-		return fmt.Sprintf("%s runs its Instances; its own ones count as down, and stop when the other cities serve and its cells can be told",
-			c.ReplacedBy)
-	case c.Phase == v1alpha.CityAway && c.Since == nil:
-		return fmt.Sprintf("%s runs its Instances until the city has been able to run them for %s", c.ReplacedBy, stable)
-	case c.Phase == v1alpha.CityAway:
-		return fmt.Sprintf("%s runs its Instances; the city gets them again from %s on, when no rollout is in progress and no other city returns",
-			c.ReplacedBy, due(stable))
-	case c.Phase == v1alpha.CityReturning:
-		return fmt.Sprintf("gets its Instances again; the ones in %s stop when all of them are Available", c.ReplacedBy)
-	}
-	return ""
 }

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // InstanceType is the instance type of a Workload, and the answer about it.
@@ -39,6 +40,16 @@ type InstanceType struct {
 func TakesSize(f *Facts) bool {
 	placed := place(f)
 	return slices.ContainsFunc(placed.intents, func(i *intent) bool { return len(f.recorded(i)) == 0 })
+}
+
+// SizeOf is the size of an Instance of the Workload's template; empty: it is not known.
+func SizeOf(f *Facts) corev1.ResourceList {
+	template := &f.Workload.Spec.Template
+	size := f.recordedFor(template, "")
+	if len(size) == 0 && f.Type.Found != nil {
+		size = f.Type.Found.Spec.Resources
+	}
+	return templates.InstanceSize(&template.Spec, size)
 }
 
 // size sets the size of every deployment: the recorded one as long as the type is the same, so that a change of the type resizes
@@ -71,12 +82,14 @@ func (p *Plan) size() error {
 	return nil
 }
 
-// recorded returns the size of the type that a deployment is to have, recorded in the deployment itself or else in another one of
-// the Workload.
-func (f *Facts) recorded(i *intent) corev1.ResourceList {
-	for _, name := range append([]string{i.name}, slices.Sorted(maps.Keys(f.Deployments))...) {
+// recorded returns the size of the type that a deployment is to have.
+func (f *Facts) recorded(i *intent) corev1.ResourceList { return f.recordedFor(i.template, i.name) }
+
+// recordedFor returns the size of the type of a template, recorded in the deployment with a name or else in another one of the Workload.
+func (f *Facts) recordedFor(template *v1alpha.InstanceTemplateSpec, first string) corev1.ResourceList {
+	for _, name := range append([]string{first}, slices.Sorted(maps.Keys(f.Deployments))...) {
 		other := f.Deployments[name]
-		if other != nil && sameType(&other.Spec.Template, i.template) && len(other.Spec.InstanceTypeResources) > 0 {
+		if other != nil && sameType(&other.Spec.Template, template) && len(other.Spec.InstanceTypeResources) > 0 {
 			return other.Spec.InstanceTypeResources
 		}
 	}

@@ -26,6 +26,8 @@ type spread struct {
 	// candidates are in their order of preference.
 	candidates []string
 	record     []v1alpha.PlacementCity
+	// byHand has the decisions of the consumer. Wrong items have no meaning.
+	byHand cities.ByHand
 	// isFirst: no choice is recorded yet.
 	isFirst bool
 	// moved: a city has another phase, and returning: one gets its Instances again. notes are the Events of that.
@@ -47,6 +49,7 @@ func (p *Plan) choose() bool {
 			Plan: p, placement: placement, choice: cities.Choose(placement, p.Locations), isFirst: len(stored) == 0,
 			returning: returning,
 		}
+		s.byHand, _ = cities.ParseByHand(p.Workload.Annotations)
 		s.candidates = s.choice.Candidates(placement, p.Locations)
 		for j := range stored {
 			s.record = append(s.record, *stored[j].DeepCopy())
@@ -156,7 +159,7 @@ func (s *spread) free() string {
 			continue
 		}
 		weight := 0
-		if s.Cities != nil && s.isDown(city) {
+		if s.cause(city) != "" {
 			// It would be replaced soon.
 			weight = 2
 		}

@@ -57,8 +57,12 @@ type fixture struct {
 	lacking []string
 	// health of the cities as the hub knows it; nil: it is not known.
 	health map[string]cells.Health
-	// stuck is a city in which no Instance starts.
-	stuck string
+	// held are cities whose failovers an operator holds.
+	held []string
+	// room is how many Instances fit in the cells of cities.
+	room map[string]int32
+	// stuck is a city in which no Instance starts, and crowded one whose cells lack the capacity for them.
+	stuck, crowded string
 	// drain is how long Instances run by default after their city leaves.
 	drain time.Duration
 	// writes and events of the last reconcile.

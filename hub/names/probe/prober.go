@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -210,6 +211,18 @@ func (p *Prober) Answer(targets ...Target) (result Answer, since time.Time) {
 		}
 	}
 	return result, since
+}
+
+// AnswersIn reports whether an address of a Workload in a city answers.
+func (p *Prober) AnswersIn(workload mcreconcile.Request, city string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for target := range p.wanted[workload] {
+		if strings.EqualFold(target.City, city) && p.records[target] != nil && p.records[target].answer == Answers {
+			return true
+		}
+	}
+	return false
 }
 
 // Lost counts the addresses that are Lost.

@@ -27,6 +27,9 @@ func TestAKilledCity(t *testing.T) {
 				n.want(t, Pending, append(ord, dfw...)...)
 				n.pass(2*interval + offset)
 				n.want(t, Answers, append(ord, dfw...)...)
+				if w := workload("north", "web"); !n.AnswersIn(w, "dfw") || n.AnswersIn(w, "SEA") || n.AnswersIn(workload("north", "api"), "DFW") {
+					t.Error("an answer is one for a Workload in a city")
+				}
 				n.requested()
 				n.change(func() {
 					for _, target := range dfw {
@@ -40,6 +43,9 @@ func TestAKilledCity(t *testing.T) {
 				}
 				n.pass(time.Minute + offset)
 				n.want(t, Lost, dfw...)
+				if w := workload("north", "web"); n.AnswersIn(w, "DFW") || !n.AnswersIn(w, "ORD") {
+					t.Error("a city that is lost answers, or another one does not")
+				}
 				if got := n.requested(); len(got) > 0 {
 					t.Errorf("without a change %v are requested", got)
 				}

@@ -21,9 +21,11 @@ type PlacementCityApplyConfiguration struct {
 	Phase *apiv1alpha.PlacementCityPhase `json:"phase,omitempty"`
 	// replacedBy is the city that runs the Instances instead. It is not set in phase Running.
 	ReplacedBy *string `json:"replacedBy,omitempty"`
-	// since is when the clock of the next decision began: in phase Running, since when the city has served nothing; in the
-	// other ones, since when it has been able to run Instances. Without it, the clock does not run.
+	// since is when the clock of the next decision began: in phase Running, since when the city has served nothing, or has lacked
+	// capacity; in the other ones, since when it has been able to run Instances. Without it, the clock does not run.
 	Since *v1.Time `json:"since,omitempty"`
+	// reason is why the city was replaced, or is about to be.
+	Reason *apiv1alpha.PlacementCityReason `json:"reason,omitempty"`
 }
 
 // PlacementCityApplyConfiguration constructs a declarative configuration of the PlacementCity type for use with
@@ -61,5 +63,13 @@ func (b *PlacementCityApplyConfiguration) WithReplacedBy(value string) *Placemen
 // If called multiple times, the Since field is set to the value of the last call.
 func (b *PlacementCityApplyConfiguration) WithSince(value v1.Time) *PlacementCityApplyConfiguration {
 	b.Since = &value
+	return b
+}
+
+// WithReason sets the Reason field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Reason field is set to the value of the last call.
+func (b *PlacementCityApplyConfiguration) WithReason(value apiv1alpha.PlacementCityReason) *PlacementCityApplyConfiguration {
+	b.Reason = &value
 	return b
 }

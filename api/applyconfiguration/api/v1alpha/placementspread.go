@@ -16,6 +16,9 @@ type PlacementSpreadApplyConfiguration struct {
 	Cities *int32 `json:"cities,omitempty"`
 	// failover replaces a chosen city that serves nothing by another candidate. Without it, such a city stays chosen.
 	Failover *PlacementFailoverApplyConfiguration `json:"failover,omitempty"`
+	// overflow also replaces a chosen city whose cells lack the capacity for its Instances, by a candidate that has it. It needs
+	// failover, which has the rules of the return. Without it, the missing Instances wait for capacity.
+	Overflow *PlacementOverflowApplyConfiguration `json:"overflow,omitempty"`
 }
 
 // PlacementSpreadApplyConfiguration constructs a declarative configuration of the PlacementSpread type for use with
@@ -37,5 +40,13 @@ func (b *PlacementSpreadApplyConfiguration) WithCities(value int32) *PlacementSp
 // If called multiple times, the Failover field is set to the value of the last call.
 func (b *PlacementSpreadApplyConfiguration) WithFailover(value *PlacementFailoverApplyConfiguration) *PlacementSpreadApplyConfiguration {
 	b.Failover = value
+	return b
+}
+
+// WithOverflow sets the Overflow field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Overflow field is set to the value of the last call.
+func (b *PlacementSpreadApplyConfiguration) WithOverflow(value *PlacementOverflowApplyConfiguration) *PlacementSpreadApplyConfiguration {
+	b.Overflow = value
 	return b
 }

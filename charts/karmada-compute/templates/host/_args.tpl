@@ -89,6 +89,7 @@
 - --shards={{ int .shards }}
 - --lease-duration={{ .leaseDuration }}
 - --cell-failover-after={{ .cellFailoverAfter }}
+- --hold-cities={{ .holdCities }}
 - --peer-bind-address={{ $.Values.host.bindAddress }}:9445
 - --project-sweep={{ $.Values.projects.sweep }}
 - --max-project-data-bytes={{ int64 $.Values.limits.projectDataBytes }}
