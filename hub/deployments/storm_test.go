@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -305,5 +306,80 @@ func (s *storm) move(t testing.TB) {
 	location := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace.Name, Name: "location"}}
 	if err := s.Client.Create(t.Context(), location); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// darken lets Karmada reach no cell of DFW, and shows its deployment as hub/projection does.
+func darken(t *testing.T, f *fixture) {
+	t.Helper()
+	f.reconciler.Cells = func(context.Context) (cells.Cells, bool, error) {
+		return cells.Cells{{Name: "a", City: "dfw"}, {Name: "b", City: "ord", Ready: true}}, true, nil
+	}
+	planes.ChangeStatus(t, f.Planes, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) {
+		meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+			Type: v1alpha.ConditionAvailable, Status: metav1.ConditionUnknown, Reason: v1alpha.ReasonCellNotReady,
+		})
+	})
+}
+
+// withCandidates gives the Workload candidates of which one runs.
+func withCandidates(w *v1alpha.Workload) {
+	w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD"}
+	w.Spec.Placements[0].Spread = &v1alpha.PlacementSpread{Cities: 1, Failover: &v1alpha.PlacementFailover{}}
+}
+
+// untilSettled returns the writes until nothing is written, without Events.
+func untilSettled(t *testing.T, f *fixture) (writes []string) {
+	t.Helper()
+	for range 10 {
+		calls := f.mustReconcile(t)
+		if len(calls) == 0 {
+			return writes
+		}
+		for _, call := range calls {
+			if !strings.HasPrefix(call.Verb, "event ") {
+				writes = append(writes, call.Verb+" "+call.Name)
+			}
+		}
+	}
+	t.Fatalf("it does not settle: %v", writes)
+	return nil
+}
+
+// TestWritesOfAMove: a city that is replaced costs its choice, one deployment, and one status of what has become of it.
+func TestWritesOfAMove(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	f.requeues = true
+	planes.Change(t, f.Planes, f.workload(t, "main DFW"), withCandidates)
+	untilSettled(t, f)
+	darken(t, f)
+	expect := func(when string, want ...string) {
+		t.Helper()
+		if got := untilSettled(t, f); !slices.Equal(got, want) {
+			t.Errorf("%s: it writes %q, want %q", when, got, want)
+		}
+	}
+	expect("the clock begins", "apply status web", "apply status web")
+	f.clock.SetTime(f.clock.Now().Add(v1alpha.DefaultFailoverAfter))
+	expect("the clock is due", "apply status web", "apply web-main-ord", "apply status web")
+}
+
+// TestCandidatesOfALostCity: a Workload that gets candidates while its city is lost runs in the next one at once, and does not return.
+func TestCandidatesOfALostCity(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	f.requeues = true
+	workload := f.workload(t, "main DFW")
+	untilSettled(t, f)
+	darken(t, f)
+	untilSettled(t, f)
+	planes.Change(t, f.Planes, workload, withCandidates)
+	untilSettled(t, f)
+	if record := f.readWorkload(t).Status.RecordOf("main"); len(record) != 1 || record[0].City != "ORD" {
+		t.Errorf("the record is %+v", record)
+	}
+	if got := f.names(t); !strings.Contains(got, "web-main-ord") {
+		t.Errorf("deployments are %s", got)
 	}
 }
