@@ -76,7 +76,7 @@ func (s *storm) floor(b *testing.B) time.Duration {
 			case "PUT workloaddeployments/status":
 				writes = append(writes, func() error {
 					changed := d.DeepCopy()
-					changed.Status.AssignedReplicas = int32(i) //nolint:gosec // a few thousand
+					changed.Status.AssignedReplicas = int32(i)
 					return s.Client.Status().Patch(b.Context(), changed, client.MergeFrom(d))
 				})
 			default:

@@ -219,7 +219,9 @@ func (s *storm) report(ctx context.Context, t testing.TB, d *v1alpha.WorkloadDep
 	}
 	s.mu.Lock()
 	s.cell.Report(t, d)
-	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonAvailablePlacementFound}
+	condition := metav1.Condition{
+		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonAvailablePlacementFound,
+	}
 	if lost {
 		condition.Status, condition.Reason = metav1.ConditionUnknown, v1alpha.ReasonCellNotReady
 	}
