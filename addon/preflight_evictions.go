@@ -4,7 +4,6 @@
 package addon
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,6 +11,8 @@ import (
 // Flags of karmada-controller-manager about evictions from tainted clusters.
 const (
 	evictionFlag  = "--enable-no-execute-taint-eviction"
+	managerFlag   = "--enable-taint-manager"
+	gatesFlag     = "--feature-gates"
 	purgeModeFlag = "--no-execute-taint-eviction-purge-mode"
 	timeoutFlag   = "--graceful-eviction-timeout"
 
@@ -20,11 +21,10 @@ const (
 )
 
 // checkEvictions warns if Karmada evicts deployments from clusters with a NoExecute taint: it knows no disruption
-// budget, and does not end an eviction when the taint is removed.
+// budget, does not end an eviction when the taint is removed, and decides about the cities that the add-on decides
+// about. Karmada evicts only with both the flag and the feature gate.
 func checkEvictions(f *findings, args []string) {
-	gates := strings.Split(flagOf(args, "--feature-gates", ""), ",")
-	evicts, err := strconv.ParseBool(flagOf(args, evictionFlag, "false"))
-	if err != nil || !evicts || !slices.Contains(gates, "Failover=true") {
+	if !isTrue(args, evictionFlag, "false") || !isTrue(args, managerFlag, "true") || !hasFailoverGate(args) {
 		return
 	}
 	when := "after " + flagOf(args, timeoutFlag, evictionTimeout) + " (" + timeoutFlag + ")"
@@ -32,20 +32,56 @@ func checkEvictions(f *findings, args []string) {
 		when = "at once (" + purgeModeFlag + "=" + purgeDirectly + ")"
 	}
 	f.warn("Karmada evicts deployments from clusters with a NoExecute taint (%s): a cell loses its Instances %s, without a disruption "+
-		"budget and even if the taint is removed before; use NoSchedule taints for cells, see docs/reference/failover.md#noexecute-taints",
+		"budget, even if the taint is removed before, and while the add-on decides about its city; take feature gate Failover and "+
+		"the flag from karmada-controller-manager, or use only NoSchedule taints for cells, see docs/reference/failover.md#noexecute-taints",
 		evictionFlag, when)
 }
 
-// flagOf returns the value of a flag of a program; the last one counts, and a flag without a value is true.
-func flagOf(args []string, name, otherwise string) string {
-	value := otherwise
-	for _, arg := range args {
-		if arg == name {
-			value = "true"
-		}
-		if given, found := strings.CutPrefix(arg, name+"="); found {
-			value = given
+// hasFailoverGate reports whether the feature gate of Karmada's failover is on. Flags add up, and the last value of a gate
+// counts. AllBeta sets the gates that are not named.
+func hasFailoverGate(args []string) bool {
+	gates := map[string]bool{}
+	for _, flag := range valuesOf(args, gatesFlag) {
+		for gate := range strings.SplitSeq(flag, ",") {
+			name, value, _ := strings.Cut(gate, "=")
+			if on, err := strconv.ParseBool(strings.TrimSpace(value)); err == nil {
+				gates[strings.TrimSpace(name)] = on
+			}
 		}
 	}
-	return value
+	if on, named := gates["Failover"]; named {
+		return on
+	}
+	return gates["AllBeta"]
+}
+
+// isTrue reports whether a flag of a program is true. A value that does not parse is not.
+func isTrue(args []string, name, otherwise string) bool {
+	is, err := strconv.ParseBool(flagOf(args, name, otherwise))
+	return is && err == nil
+}
+
+// flagOf returns the value of a flag of a program; the last one counts.
+func flagOf(args []string, name, otherwise string) string {
+	values := append([]string{otherwise}, valuesOf(args, name)...)
+	return values[len(values)-1]
+}
+
+// valuesOf returns all values of a flag of a program. A flag without a value is true.
+func valuesOf(args []string, name string) []string {
+	var values []string
+	for i, arg := range args {
+		if given, found := strings.CutPrefix(arg, name+"="); found {
+			values = append(values, given)
+			continue
+		}
+		switch {
+		case arg != name:
+		case i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
+			values = append(values, args[i+1])
+		default:
+			values = append(values, "true")
+		}
+	}
+	return values
 }

@@ -136,13 +136,21 @@ func TestEvictionsByTaint(t *testing.T) {
 		args []string
 		want string
 	}{
-		"off":                  {},
-		"without the gate":     {args: []string{on}},
-		"the gate alone":       {args: []string{gate}},
-		"off by a value":       {args: []string{gate, on + "=false"}},
-		"on":                   {args: []string{gate, on}, want: "after 10m (--graceful-eviction-timeout)"},
-		"on by a value":        {args: []string{on + "=true", gate}, want: "docs/reference/failover.md#noexecute-taints"},
-		"with another timeout": {args: []string{gate, on, "--graceful-eviction-timeout=2h"}, want: "after 2h (--graceful-eviction-timeout)"},
+		"off":                      {},
+		"without the gate":         {args: []string{on}},
+		"the gate alone":           {args: []string{gate}},
+		"off by a value":           {args: []string{gate, on + "=false"}},
+		"the gate is off at last":  {args: []string{gate, on, "--feature-gates=Failover=false"}},
+		"without its controller":   {args: []string{gate, on, "--enable-taint-manager=false"}},
+		"all gates but this one":   {args: []string{"--feature-gates=Failover=false,AllBeta=true", on}},
+		"values that do not parse": {args: []string{"--feature-gates=Failover=maybe,,Failover", on}},
+		"on":                       {args: []string{gate, on}, want: "after 10m (--graceful-eviction-timeout)"},
+		"on by a value":            {args: []string{on + "=true", gate}, want: "docs/reference/failover.md#noexecute-taints"},
+		"on by another value":      {args: []string{on, "--feature-gates= Failover = 1"}, want: "take feature gate Failover and the flag"},
+		"on with others":           {args: []string{on, gate, "--feature-gates=Bar=true"}, want: "while the add-on decides about its city"},
+		"on in two arguments":      {args: []string{on, "--feature-gates", "Failover=true"}, want: "after 10m"},
+		"on by its stage":          {args: []string{on, "--feature-gates=AllBeta=true"}, want: "after 10m"},
+		"with another timeout":     {args: []string{gate, on, "--graceful-eviction-timeout=2h"}, want: "after 2h (--graceful-eviction-timeout)"},
 		"without any delay": {
 			args: []string{gate, on, "--no-execute-taint-eviction-purge-mode=Directly"},
 			want: "at once (--no-execute-taint-eviction-purge-mode=Directly)",

@@ -58,6 +58,7 @@ Feature: Commands of the documentation
     And the commands of page "docs/runbooks/instance-types.md" print the output that the page shows
     And the commands of page "docs/runbooks/inventory.md" print the output that the page shows
     And the commands of page "docs/runbooks/leaving.md" print the output that the page shows
+    And the commands of page "docs/runbooks/lost-city.md" print the output that the page shows
     And the commands of page "docs/runbooks/lost-node.md" print the output that the page shows
     And the commands of page "docs/runbooks/milo.md" print the output that the page shows
     And the commands of page "docs/runbooks/project-gone.md" print the output that the page shows
