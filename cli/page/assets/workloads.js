@@ -40,7 +40,7 @@ export function cities(list) {
   const chosen = asked().city;
   return list.map((one) => {
     const counts = ['broken', 'rolling'].filter((name) => one[name]).map((name) => `${one[name]} ${name}`);
-    const look = one.replacedBy && !one.broken ? 'busy' : standings[one.standing];
+    const look = one.replacedBy && !one.broken && !looks[one.standing] ? 'busy' : standings[one.standing];
     if (one.replacedBy) counts.push(`Instances run in ${one.replacedBy} instead`);
     return el('a', { 'data-key': one.name, class: look, href: address({ city: one.name === chosen ? '' : one.name }),
       'aria-current': one.name === chosen ? 'true' : null }, sign(look), el('strong', null, ` ${one.name} `),
