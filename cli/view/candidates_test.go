@@ -45,7 +45,7 @@ func replaced(phase v1alpha.PlacementCityPhase, since *metav1.Time) *Snapshot {
 	return s
 }
 
-// TestCandidates: each view tells what happens to a candidate. A city that another one replaces is no fault of the Workload.
+// TestCandidates: each view shows the state of a candidate. A city that another one replaces is no fault of the Workload.
 func TestCandidates(t *testing.T) {
 	since := metav1.NewTime(changed)
 	for name, test := range map[string]struct {
@@ -135,12 +135,15 @@ func TestStandingOfAReplacedCity(t *testing.T) {
 	lost, other := replaced(v1alpha.CityLost, nil), replaced(v1alpha.CityLost, nil)
 	other.Workload.Status.Placements[0].Cities[1].ReplacedBy = "AMS"
 	lax := CityStanding{Name: "LAX", Standing: StandingWell}
+	dfw := func(by string) CityStanding {
+		return CityStanding{Name: "DFW", Standing: StandingSilent, ReplacedBy: by}
+	}
 	for name, test := range map[string]struct {
 		workloads []*Snapshot
 		want      []CityStanding
 	}{
-		"replaced":          {[]*Snapshot{lost}, []CityStanding{{Name: "DFW", Standing: StandingSilent, ReplacedBy: "LAX"}, lax}},
-		"by several cities": {[]*Snapshot{lost, other, lost}, []CityStanding{{Name: "DFW", Standing: StandingSilent, ReplacedBy: "AMS, LAX"}, lax}},
+		"replaced":          {[]*Snapshot{lost}, []CityStanding{dfw("LAX"), lax}},
+		"by several cities": {[]*Snapshot{lost, other, lost}, []CityStanding{dfw("AMS, LAX"), lax}},
 		"not replaced": {
 			[]*Snapshot{replaced(v1alpha.CityRunning, nil)}, []CityStanding{{Name: "DFW", Standing: StandingSilent, Broken: 1}},
 		},
