@@ -22,6 +22,8 @@ func spreading(p v1alpha.WorkloadPlacement, count int32, back v1alpha.FailoverRe
 // chosen writes which candidates the hub has chosen, such as "DFW:Running ORD:Away:LAX".
 func (f *fixture) chosen(w *v1alpha.Workload, records map[string]string) {
 	f.Helper()
+	f.get(w)
+	w.Status.Placements = nil
 	for placement, record := range records {
 		status := v1alpha.WorkloadPlacementStatus{Name: placement}
 		for text := range strings.FieldsSeq(record) {
@@ -70,7 +72,6 @@ func TestFailover(t *testing.T) {
 
 	f.want(f.kubectl(consumer, "failover", "web", "--return", "dfw"), 0, "web return requested\nCities that get their", ": DFW.")
 	annotations("ORD=SEA", "2026-05-01T12:01:00Z")
-	w.Status.Placements = nil
 	f.chosen(w, map[string]string{"us": "DFW:Running SEA:Running ORD:Away:SEA"})
 	// The city that should run the Instances is not left any more.
 	f.want(f.kubectl(consumer, "failover", "web", "--from=SEA", "--to=ORD"), 0)
@@ -92,9 +93,6 @@ func TestFailoverNever(t *testing.T) {
 	f.chosen(w, map[string]string{"us": "DFW:Running", "eu": "LHR:Running AMS:Away:LHR"})
 	f.want(f.kubectl(f.Config(), "failover", "web", "--from=DFW"), 0, "before `kubectl compute failover web --from CITY --to DFW`")
 	never := "placement us has spread.failover.return: Never, so that nothing returns to DFW: `kubectl compute failover web --from ORD --to DFW`"
-	w.Status.Placements = nil
-	f.get(w)
-	w.Status.Placements = nil
 	f.chosen(w, map[string]string{"us": "ORD:Running DFW:Leaving:ORD", "eu": "LHR:Running AMS:Away:LHR"})
 	f.want(f.kubectl(f.Config(), "failover", "web", "--return", "DFW"), 1, never)
 	f.want(f.kubectl(f.Config(), "failover", "web", "--return"), 0, "in progress: AMS.")
@@ -102,8 +100,6 @@ func TestFailoverNever(t *testing.T) {
 	if got := w.Annotations[v1alpha.AnnotationLeaveCities]; got != "DFW" {
 		t.Errorf("the city that does not return is left no more: %q", got)
 	}
-	f.get(w)
-	w.Status.Placements = nil
 	f.chosen(w, map[string]string{"us": "ORD:Running DFW:Leaving:ORD", "eu": "AMS:Running"})
 	f.want(f.kubectl(f.Config(), "failover", "web", "--return"), 1, never)
 	f.want(f.kubectl(f.Config(), "failover", "web", "--from=ORD", "--to=DFW"), 0, "DFW gets the Instances of ORD")
@@ -129,7 +125,7 @@ func TestFailoverRefused(t *testing.T) {
 		"--from=DFW --to=dfw":      "--from and --to are both DFW",
 		"DFW":                      "failover takes the name of a Workload, and cities only after --return, and got 2 arguments",
 		"--from=IAD":               "IAD is no candidate of Workload web; its candidates are DFW, ORD, SEA, LAX, LHR, AMS, NRT, HND",
-		"--from=GRU":               "placement held has no spread.failover, which lets another city run the Instances of GRU: set it, or remove GRU",
+		"--from=GRU":               "placement held has no spread.failover, which lets another city run the Instances of GRU: set it",
 		"--from=FRA":               "placement every has no spread.failover",
 		"--from=NRT":               "has not chosen among the candidates of placement new yet",
 		"--from=SEA":               "SEA does not run Instances of placement us: it is a candidate that is not chosen",
