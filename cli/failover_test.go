@@ -65,7 +65,7 @@ func TestFailover(t *testing.T) {
 		"workload.compute.datumapis.com/web failover requested\nLAX gets the Instances of DFW as soon as it can run them.",
 		"DFW gets no Instances again before `kubectl compute failover web --return DFW`.", "`kubectl compute rollout plan web` shows")
 	annotations("DFW=LAX", "")
-	f.want(f.kubectl(consumer, "failover", "web", "--from=DFW", "--to=LAX"), 1, "workload web leaves DFW already: `kubectl compute rollout plan web`")
+	f.want(f.kubectl(consumer, "failover", "web", "--from=DFW", "--to=LAX"), 1, "leaves DFW already: `kubectl compute rollout plan web`")
 	f.want(f.kubectl(consumer, "failover", "web", "--from=DFW"), 0, "The next candidate gets the Instances of DFW")
 	f.want(f.kubectl(consumer, "failover", "web", "--from=ORD", "--to=SEA"), 0)
 	annotations("DFW,ORD=SEA", "")
@@ -92,7 +92,7 @@ func TestFailoverNever(t *testing.T) {
 		spreading(placement("eu", 2, "AMS", "LHR"), 1, v1alpha.ReturnWhenHealthy))
 	f.chosen(w, map[string]string{"us": "DFW:Running", "eu": "LHR:Running AMS:Away:LHR"})
 	f.want(f.kubectl(f.Config(), "failover", "web", "--from=DFW"), 0, "before `kubectl compute failover web --from CITY --to DFW`")
-	never := "placement us has spread.failover.return: Never, so that nothing returns to DFW: `kubectl compute failover web --from ORD --to DFW`"
+	never := "spread.failover.return: Never, so that nothing returns to DFW: `kubectl compute failover web --from ORD --to DFW`"
 	f.chosen(w, map[string]string{"us": "ORD:Running DFW:Leaving:ORD", "eu": "LHR:Running AMS:Away:LHR"})
 	f.want(f.kubectl(f.Config(), "failover", "web", "--return", "DFW"), 1, never)
 	f.want(f.kubectl(f.Config(), "failover", "web", "--return"), 0, "in progress: AMS.")
