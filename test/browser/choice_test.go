@@ -68,7 +68,7 @@ func TestNamespaces(t *testing.T) {
 	b.until("!document.querySelector('.workloads')")
 }
 
-// TestAReplacedCity: the row of cities and the table name the city that runs the Instances of a lost one, which is no fault of the Workload.
+// TestAReplacedCity: the row of cities and the table name the city that runs the Instances of a lost one, without a fault.
 func TestAReplacedCity(t *testing.T) {
 	state := &page.State{Namespace: "shop", Loaded: true}
 	state.Show([]view.Overview{{
