@@ -50,6 +50,9 @@ func TestEscapes(t *testing.T) {
 	l := newLost(t)
 	f := l.fixture
 	w, d := f.scene()
+	w.Spec.Placements[0] = spreading(placement("texas", 2, "DFW", "LAX"), 1, v1alpha.ReturnWhenHealthy)
+	f.change(w)
+	f.chosen(w, map[string]string{"texas": "LAX:Running DFW:Lost:LAX"})
 	f.copied(d)
 	l.runs(l.project("shop"), "web", uuid.NewUUID(), uuid.NewUUID())
 	f.lease("a", now)
@@ -78,7 +81,7 @@ func TestEscapes(t *testing.T) {
 		"set env":       {{"web", "A=1"}, {"web", "A=1", "-c", "db"}},
 		"set resources": {{"web", "--limits=cpu=1"}, {"web", "--limits=cpu=2", "--diff"}},
 		"rollout pause": {{"web"}}, "rollout resume": {{"web"}}, "status": {{"--system-namespace", f.Namespace.Name}},
-		"version": {{}}, "adopt": {{}, {"--yes"}},
+		"failover": {{"web", "--from=DFW"}, {"web", "--return"}, {"web", "--return", "LAX"}}, "version": {{}}, "adopt": {{}, {"--yes"}},
 	}
 	for _, name := range leaves(newCommand(
 		Options{Use: "compute", Flags: genericclioptions.NewConfigFlags(true), Operator: true, Clock: clock.RealClock{}}, nil,
@@ -90,7 +93,7 @@ func TestEscapes(t *testing.T) {
 	// The names of the objects are kept at first, so that there is something to print, and then not even they.
 	printed := 0
 	for _, kept := range [][]string{
-		append([]string{"name", "namespace", "type", "status", "cityCode", "controller"}, structural...), structural,
+		append([]string{"name", "namespace", "type", "status", "cityCode", "phase", "controller"}, structural...), structural,
 	} {
 		config := f.evilProxy(kept)
 		for name, all := range calls {

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package change has the commands that change Workloads: run, scale, set, restart and rollout, with what rollout shows.
+// Package change has the commands that change Workloads: run, scale, set, restart, failover and rollout, with what rollout shows.
 package change
 
 import (
@@ -30,7 +30,7 @@ type commands struct {
 // Commands returns the commands.
 func Commands(shared *command.Command) []*cobra.Command {
 	c := &commands{Command: shared}
-	return []*cobra.Command{c.runCommand(), c.restartCommand(), c.scaleCommand(), c.setCommand(), c.rolloutCommand()}
+	return []*cobra.Command{c.runCommand(), c.restartCommand(), c.scaleCommand(), c.setCommand(), c.failoverCommand(), c.rolloutCommand()}
 }
 
 func (c *commands) restartCommand() *cobra.Command {

@@ -67,6 +67,8 @@ type CityOverview struct {
 	Reason  string `json:"reason,omitempty"`
 	// Standing is the standing of the city, as far as the deployment shows it.
 	Standing Standing `json:"standing"`
+	// ReplacedBy is the city that runs its Instances instead.
+	ReplacedBy string `json:"replacedBy,omitempty"`
 }
 
 // Overviews is a list of Workloads.
@@ -159,11 +161,14 @@ func OverviewOf(workload *v1alpha.Workload, all []v1alpha.WorkloadDeployment, no
 		Rollout: rolloutOf(workload), Reason: tree.Reason, Finding: tree.Finding, Images: ImagesOf(&workload.Spec.Template),
 		Addresses: addressesOf(workload.Status.Endpoints, true),
 	}
+	if o.Finding != nil {
+		o.Reason = o.Finding.Reason
+	}
 	for _, city := range tree.Children {
 		o.Cities = append(o.Cities, city.City)
 		o.Deployments = append(o.Deployments, CityOverview{
 			City: city.City, Name: city.Name, State: city.State, Ready: *city.Ready, Desired: *city.Desired, Reason: city.Reason,
-			Standing: standingOf(city.Finding, levelIn(city, workload)),
+			Standing: city.standing(workload), ReplacedBy: city.ReplacedBy,
 		})
 		if city.Finding != nil && (o.Finding == nil || city.Finding.supersedes(o.Finding)) {
 			o.Finding, o.Reason = city.Finding, city.Finding.Reason
@@ -183,6 +188,14 @@ func (o *Overview) level(workload *v1alpha.Workload) Level {
 		return level
 	}
 	return LevelRolling
+}
+
+// standing returns the standing of the city of a deployment. While another city runs the Instances, only the cells count.
+func (n *Node) standing(workload *v1alpha.Workload) Standing {
+	if n.ReplacedBy != "" {
+		return standingOf(n.covered, LevelWell)
+	}
+	return standingOf(n.Finding, levelIn(n, workload))
 }
 
 // levelIn returns the level of a deployment of a Workload: its city is rolling while the rollout is there.

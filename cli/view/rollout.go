@@ -125,27 +125,15 @@ func (s *Snapshot) Rollout(locations []cities.Location, unread error) (*Rollout,
 			City: place.City, Deployment: place.Deployment, Reason: reasonRemoved, Message: "the Workload does not choose this city any more",
 		})
 	}
-	result.Cities = append(result.Cities, candidatesOf(facts.Workload)...)
+	for _, c := range candidatesOf(facts.Workload) {
+		result.Cities = append(result.Cities, CityTurn{City: c.City, Reason: c.reason(), Message: c.message})
+	}
 	s.countUpdated(result.Cities, facts.Template.Target)
 	if at := s.revisionOf(facts.Template.Target); at >= 0 {
 		change := changeAt(s.history, at)
 		result.Change = &change
 	}
 	return result, nil
-}
-
-// candidatesOf are the cities of placements with spread that serve nothing, or that were replaced.
-func candidatesOf(workload *v1alpha.Workload) (turns []CityTurn) {
-	for i := range workload.Spec.Placements {
-		placement := &workload.Spec.Placements[i]
-		record := workload.Status.RecordOf(placement.Name)
-		for j := range record {
-			if message := plan.DescribeCity(placement, &record[j]); message != "" {
-				turns = append(turns, CityTurn{City: record[j].City, Reason: "City" + string(record[j].Phase), Message: message})
-			}
-		}
-	}
-	return turns
 }
 
 // facts are the ones that the user may read. A network or an answer that the user cannot read does not hold the rollout.

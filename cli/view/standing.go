@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -57,26 +58,34 @@ type CityStanding struct {
 	Standing Standing `json:"standing"`
 	Broken   int      `json:"broken,omitempty"`
 	Rolling  int      `json:"rolling,omitempty"`
+	// ReplacedBy are the cities that run Instances of this one instead. The Workloads do not count.
+	ReplacedBy string `json:"replacedBy,omitempty"`
 }
 
 // Standings returns the cities of Workloads by name, each with the most serious standing of its deployments: of many
 // cities the most serious ones.
 func Standings(all []Overview, most int) []CityStanding {
 	found := map[string]*CityStanding{}
+	at := func(name string, standing Standing) *CityStanding {
+		if found[name] == nil {
+			found[name] = &CityStanding{Name: name, Standing: standing}
+		}
+		found[name].Standing = slices.MinFunc([]Standing{found[name].Standing, standing}, compareGravity)
+		return found[name]
+	}
 	for i := range all {
 		worst := map[string]Standing{}
 		for _, d := range all[i].Deployments {
+			if d.ReplacedBy != "" {
+				at(d.City, d.Standing).runsIn(d.ReplacedBy)
+				continue
+			}
 			if known := worst[d.City]; known == "" || compareGravity(d.Standing, known) < 0 {
 				worst[d.City] = d.Standing
 			}
 		}
 		for name, standing := range worst {
-			city := found[name]
-			if city == nil {
-				city = &CityStanding{Name: name, Standing: standing}
-				found[name] = city
-			}
-			city.add(standing)
+			at(name, standing).count(standing)
 		}
 	}
 	result := make([]CityStanding, 0, len(found))
@@ -106,8 +115,14 @@ func mostSerious[T any](all []T, most int, of func(*T) (Standing, string)) []T {
 	return chosen
 }
 
-func (c *CityStanding) add(standing Standing) {
-	c.Standing = slices.MinFunc([]Standing{c.Standing, standing}, compareGravity)
+// runsIn adds a city that runs Instances of this one.
+func (c *CityStanding) runsIn(city string) {
+	all := append(strings.Fields(strings.ReplaceAll(c.ReplacedBy, ",", " ")), city)
+	slices.Sort(all)
+	c.ReplacedBy = strings.Join(slices.Compact(all), ", ")
+}
+
+func (c *CityStanding) count(standing Standing) {
 	switch standing {
 	case StandingRolling:
 		c.Rolling++

@@ -36,8 +36,9 @@ type Node struct {
 	// Kind is Project, Workload, WorkloadDeployment, Cell or Instance.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// City of a WorkloadDeployment.
-	City string `json:"city,omitempty"`
+	// City of a WorkloadDeployment, and the city that runs its Instances instead.
+	City       string `json:"city,omitempty"`
+	ReplacedBy string `json:"replacedBy,omitempty"`
 	// State is one of the states above, or "<ready>/<desired> Ready".
 	State string `json:"state"`
 	// Ready and Desired are the numbers of Instances of an object that has any.
@@ -63,6 +64,8 @@ type Node struct {
 	Restarts int32 `json:"restarts,omitempty"`
 	// Finding is the cause of a fault; nil when all is well.
 	Finding *Finding `json:"finding,omitempty"`
+	// covered is the fault that Finding is shown instead of, since another city runs the Instances.
+	covered *Finding
 	// warnings are the other conditions that report a fault.
 	warnings []*Finding
 	// Conditions of the object.
@@ -103,13 +106,15 @@ func (s *Snapshot) hasTemplates() bool {
 // Tree is the tree of a Workload: where the hub is seen, with the cells between its deployments and their Instances.
 func (s *Snapshot) Tree() *Node {
 	s.mixed, s.mixedData = s.hasTemplates(), s.hasData()
-	root := s.workloadNode()
+	root, candidates := s.workloadNode(), candidatesOf(s.Workload)
 	for i := range s.Deployments {
 		deployment := &s.Deployments[i]
 		node := deploymentNode(deployment, s.Now)
+		candidates = node.tellCity(deployment, candidates)
 		s.addInstances(node, deployment)
 		root.Children = append(root.Children, node)
 	}
+	root.tellCities(candidates)
 	for _, instance := range s.Strays() {
 		root.Children = append(root.Children, s.instanceNode(instance))
 	}

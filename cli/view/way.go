@@ -63,7 +63,7 @@ type Way struct {
 	Name string `json:"name"`
 	// Steps in the order of the path, without objects that the user may not read.
 	Steps []*Step `json:"steps"`
-	// Stop is the step at which the way ends; nil if it reaches a Pod that is ready.
+	// Stop is the step at which the way ends; nil if it reaches a Pod that is ready, or another city runs the Instances.
 	Stop *Step `json:"stop,omitempty"`
 	// next is the next event for an object without an Instance and without a condition that reports a fault.
 	next *Finding
@@ -79,7 +79,7 @@ func (s *Snapshot) Ways() []*Way {
 	for i := range s.Deployments {
 		d := &s.Deployments[i]
 		instances := s.InstancesOf(d)
-		held := false
+		held, first := false, len(ways)
 		for _, instance := range instances {
 			way := s.wayTo(d, instance)
 			held = held || way.Stop != nil
@@ -91,6 +91,11 @@ func (s *Snapshot) Ways() []*Way {
 			ways = append(ways, s.wayTo(d, nil))
 		case refused != nil:
 			ways = append(ways, stopsAt(refused, s.Now))
+		}
+		if s.isReplaced(d) {
+			for _, way := range ways[first:] {
+				way.excuse()
+			}
 		}
 	}
 	if len(ways) == 0 {
@@ -241,6 +246,11 @@ func (s *Snapshot) placementStep(placement *v1alpha.WorkloadPlacementStatus) *St
 	node := &Node{}
 	node.count(&metav1.ObjectMeta{}, placement.ReplicaCounts)
 	node.setReason(placement.Conditions, workloadConditions, s.Now)
+	for _, c := range candidatesOf(s.Workload) {
+		if c.placement == placement.Name {
+			node.warnings = append(node.warnings, c.warning(c.City+": "+c.message))
+		}
+	}
 	step := &Step{Plane: planeProject, Kind: "Placement", Namespace: s.Namespace, Name: placement.Name}
 	return step.withStateOf(node)
 }

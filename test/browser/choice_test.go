@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/page"
+	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
@@ -64,4 +66,19 @@ func TestNamespaces(t *testing.T) {
 	b.run(chromedp.Evaluate[chromedp.Void]("location.hash = '#?namespace=vanished'"))
 	b.shows("#problem[role=alert]", `namespace "vanished" does not exist`, "Choose another namespace")
 	b.until("!document.querySelector('.workloads')")
+}
+
+// TestAReplacedCity: the row of cities and the table name the city that runs the Instances of a lost one, without a fault.
+func TestAReplacedCity(t *testing.T) {
+	state := &page.State{Namespace: "shop", Loaded: true}
+	state.Show([]view.Overview{{
+		Name: "web", Cities: []string{"DFW", "LAX"}, Ready: 2, Desired: 2, Level: view.LevelWell, Deployments: []view.CityOverview{
+			{City: "DFW", Name: "web-main-dfw", Desired: 2, Reason: v1alpha.ReasonCellNotReady, Standing: view.StandingSilent, ReplacedBy: "LAX"},
+			{City: "LAX", Name: "web-main-lax", Ready: 2, Desired: 2, Standing: view.StandingWell},
+		},
+	}}, page.Query{})
+	b := visit(t, address(t, hub{state}))
+	b.shows("#cities", "… DFW silent, Instances run in LAX instead", "✓ LAX well")
+	b.shows(".workloads td.busy", "0/2")
+	b.until(`document.querySelector('.workloads td.busy').title === 'CellNotReady, LAX runs its Instances'`)
 }

@@ -62,7 +62,7 @@ function rollout(one) {
 }
 
 function turn(one) {
-  return el('li', { 'data-key': one.deployment },
+  return el('li', { 'data-key': one.deployment || one.city },
     el('span', { class: 'city' }, one.city || one.deployment),
     el('progress', { max: Math.max(one.instances, 1), value: one.updatedInstances, 'aria-label': `${one.city}: Instances with the new template` }),
     el('span', { class: 'number' }, `${one.updatedInstances}/${one.instances}`),

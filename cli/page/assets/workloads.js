@@ -40,9 +40,11 @@ export function cities(list) {
   const chosen = asked().city;
   return list.map((one) => {
     const counts = ['broken', 'rolling'].filter((name) => one[name]).map((name) => `${one[name]} ${name}`);
-    return el('a', { 'data-key': one.name, class: standings[one.standing], href: address({ city: one.name === chosen ? '' : one.name }),
-      'aria-current': one.name === chosen ? 'true' : null }, sign(standings[one.standing]), el('strong', null, ` ${one.name} `),
-    [...(counts.length > 0 && looks[one.standing] ? [] : [one.standing]), ...counts].join(', '));
+    const look = one.replacedBy && !one.broken && !looks[one.standing] ? 'busy' : standings[one.standing];
+    if (one.replacedBy) counts.push(`Instances run in ${one.replacedBy} instead`);
+    return el('a', { 'data-key': one.name, class: look, href: address({ city: one.name === chosen ? '' : one.name }),
+      'aria-current': one.name === chosen ? 'true' : null }, sign(look), el('strong', null, ` ${one.name} `),
+    [...((one.broken || one.rolling) && looks[one.standing] ? [] : [one.standing]), ...counts].join(', '));
   });
 }
 
@@ -103,7 +105,8 @@ function cell(one, city) {
   if (here.length === 0) return el('td', { class: 'number none' }, '–');
   const ready = here.reduce((sum, deployment) => sum + deployment.ready, 0);
   const desired = here.reduce((sum, deployment) => sum + deployment.desired, 0);
-  const reasons = here.map((deployment) => deployment.reason).filter(Boolean).join(', ');
-  const of = ready >= desired ? 'good' : here.every(({ standing }) => standing === 'rolling' || standing === 'well') ? 'busy' : 'bad';
+  const reasons = here.flatMap(({ reason, replacedBy }) => [reason, replacedBy && `${replacedBy} runs its Instances`]).filter(Boolean).join(', ');
+  const calm = ({ standing, replacedBy }) => replacedBy || standing === 'rolling' || standing === 'well';
+  const of = ready >= desired ? 'good' : here.every(calm) ? 'busy' : 'bad';
   return el('td', { class: `number ${of}`, title: reasons || null }, `${ready}/${desired}`);
 }
