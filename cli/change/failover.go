@@ -40,7 +40,7 @@ func (c *commands) failoverCommand() *cobra.Command {
 		Example: c.Examples(`
   # Leave Dallas
   %s failover web --from DFW
-  # For Los Angeles, or for the next candidate if Los Angeles cannot run the Instances
+  # For Los Angeles, as soon as it can run the Instances
   %s failover web --from DFW --to LAX
   # Dallas gets its Instances again
   %s failover web --return DFW
@@ -55,7 +55,7 @@ func (c *commands) failoverCommand() *cobra.Command {
 		return command.OneArg("the name of a Workload, and cities only after --return")(cmd, args)
 	}
 	cmd.Flags().StringVar(&o.from, "from", "", "The code of the city to leave, such as DFW.")
-	cmd.Flags().StringVar(&o.to, "to", "", "The candidate that runs the Instances, if it can. Without it, the next one that can does.")
+	cmd.Flags().StringVar(&o.to, "to", "", "The candidate that runs the Instances, as soon as it can. Without it, the next one that can does.")
 	cmd.Flags().BoolVar(&o.isReturn, "return", false,
 		"Let the cities after the name of the Workload get their Instances again. Without a city, all that were replaced.")
 	c.CompleteFlag(cmd, "from", citiesOfWorkload(func(s *spreads) []string { return s.candidates((*spread).runs) }))

@@ -176,7 +176,7 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 		"With --quota, a label selector of the Projects whose Instances need quota, to introduce quota step by step. Use a "+
 			"label that consumers cannot write. Default: all projects.")
 	controllers.BoolVar(&o.hub.holdCities, "hold-cities", false,
-		"Hold all failovers between cities: no placement leaves a city that serves nothing, and none returns. Times begin anew afterwards. The "+
+		"Hold all failovers between cities: no placement leaves a city that serves nothing, and none returns. Times begin again afterwards. The "+
 			"value must be the same on every replica.")
 	controllers.DurationVar(&o.hub.failoverAfter, "cell-failover-after", 5*time.Minute,
 		"How long a cell may be lost before its Instances move to the other cells of its city. 0: Instances never move.")
