@@ -71,8 +71,10 @@ func TestRoom(t *testing.T) {
 			Status: clusterv1alpha1.ClusterStatus{
 				Conditions: []metav1.Condition{{Type: clusterv1alpha1.ClusterConditionReady, Status: metav1.ConditionTrue}},
 				ResourceSummary: &clusterv1alpha1.ResourceSummary{
-					Allocatable: corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("64Gi"), "pods": resource.MustParse("110")},
-					Allocated:   corev1.ResourceList{"cpu": resource.MustParse("6"), "pods": resource.MustParse("10")},
+					Allocatable: corev1.ResourceList{
+						"cpu": resource.MustParse("8"), "memory": resource.MustParse("64Gi"), "pods": resource.MustParse("110"),
+					},
+					Allocated: corev1.ResourceList{"cpu": resource.MustParse("6"), "pods": resource.MustParse("10")},
 				},
 			},
 		}
@@ -110,7 +112,9 @@ func TestRoom(t *testing.T) {
 		"nodes on demand": {cells.Cells{cell("a", func(c *clusterv1alpha1.Cluster) {
 			c.Annotations = map[string]string{v1alpha.AnnotationNodesOnDemand: "20"}
 		})}, half, 20, true},
-		"no report": {cells.Cells{cell("a", same), cell("b", func(c *clusterv1alpha1.Cluster) { c.Status.ResourceSummary = nil })}, half, 0, false},
+		"no report": {cells.Cells{cell("a", same), cell("b", func(c *clusterv1alpha1.Cluster) {
+			c.Status.ResourceSummary = nil
+		})}, half, 0, false},
 		"beyond numbers": {cells.Cells{cell("a", summary(func(s *clusterv1alpha1.ResourceSummary) {
 			s.Allocatable["cpu"], s.Allocatable["memory"] = resource.MustParse("9E"), resource.MustParse("9E")
 		}))}, half, 100, true},

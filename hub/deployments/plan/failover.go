@@ -228,26 +228,21 @@ func (s *spread) mayReturn() bool {
 }
 
 // next is the candidate that replaces a city: first the city that it has replaced itself, then one that is not recorded, then any other one
-// that can run the Instances. Candidates that lack the capacity are last, and none for a city that lacks it itself.
+// that can run the Instances. Candidates that lack the capacity are last.
 func (s *spread) next(lost string, cause v1alpha.PlacementCityReason) string {
 	best, least := "", 0
 	for _, city := range s.candidates {
-		c := s.find(city)
-		if city == lost || !s.canRun(city) || c != nil && c.Phase == v1alpha.CityRunning {
+		if city == lost || s.isRunning(city) || !s.maySubstitute(city, lost, cause) {
 			continue
 		}
-		weight := 2
+		c, weight := s.find(city), 2
 		switch {
 		case c != nil && c.ReplacedBy == lost:
 			weight = 0
 		case c == nil:
 			weight = 1
 		}
-		switch {
-		case cause == v1alpha.CityLeftByHand && s.byHand.Leave[lost] != "" && s.byHand.Leave[lost] != city,
-			cause == v1alpha.CityNoCapacity && s.lacksRoom(city):
-			continue
-		case s.lacksRoom(city):
+		if s.lacksRoom(city) {
 			weight += 3
 		}
 		if best == "" || weight < least {
@@ -255,6 +250,20 @@ func (s *spread) next(lost string, cause v1alpha.PlacementCityReason) string {
 		}
 	}
 	return best
+}
+
+// maySubstitute reports whether a city may run the Instances of another one: it can, and it is the one that the consumer has named, or has
+// the capacity that the other one lacks.
+func (s *spread) maySubstitute(city, lost string, cause v1alpha.PlacementCityReason) bool {
+	switch named := s.byHand.Leave[lost]; {
+	case !s.canRun(city):
+		return false
+	case cause == v1alpha.CityLeftByHand:
+		return named == "" || named == city
+	case cause == v1alpha.CityNoCapacity:
+		return !s.lacksRoom(city)
+	}
+	return true
 }
 
 // replace lets the next candidate run the Instances of a city. A city that had replaced another one is not returned to. If the candidate
