@@ -61,8 +61,8 @@ func (p *problems) overflow(at place, placement *v1alpha.WorkloadPlacement) {
 		p.required(at.child("failover"), "overflow needs the rules of the return: set failover, at least to {}")
 	}
 	if spec := (&v1alpha.WorkloadDeploymentSpec{ScaleSettings: placement.ScaleSettings}); spec.Autoscaled() {
-		p.invalid(at.child("overflow"), "", "the placement is scaled by metrics, which may ask for more Instances than any city has the capacity "+
-			"for; remove overflow or scaleSettings.metrics")
+		p.invalid(at.child("overflow"), "", "the placement is scaled by metrics, which may ask for more Instances than any city has the "+
+			"capacity for; remove overflow or scaleSettings.metrics")
 	}
 }
 
