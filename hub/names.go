@@ -9,11 +9,30 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
 	"github.com/karmada-compute/karmada-compute/hub/names"
 	"github.com/karmada-compute/karmada-compute/hub/names/probe"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
+
+// setUpNames adds the controller that keeps the DNS names of Workloads.
+func setUpNames(t Target, s *shared) error {
+	if err := s.setCities(t); err != nil {
+		return err
+	}
+	prober, err := s.asks(t)
+	if err != nil {
+		return err
+	}
+	local := t.Manager.GetLocalManager()
+	r := &names.Reconciler{
+		Settings: t.Options.Names, Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
+		Records: t.newRecords(),
+		Owners:  t.Options.Owners, Namespaces: s.namespaces, Lacking: cells.LackingOf(s.hub(t)), Prober: prober, Clock: t.Options.Clock,
+	}
+	return r.Register(t.Manager, t.controller(), t.wrap)
+}
 
 // newProber adds a Prober, with its metric.
 func (t Target) newProber() (*probe.Prober, error) {

@@ -188,24 +188,6 @@ func setUpQuota(t Target) error {
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
 
-// setUpNames adds the controller that keeps the DNS names of Workloads.
-func setUpNames(t Target, s *shared) error {
-	if err := s.setCities(t); err != nil {
-		return err
-	}
-	prober, err := s.asks(t)
-	if err != nil {
-		return err
-	}
-	local := t.Manager.GetLocalManager()
-	r := &names.Reconciler{
-		Settings: t.Options.Names, Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-		Records: t.newRecords(),
-		Owners:  t.Options.Owners, Namespaces: s.namespaces, Lacking: cells.LackingOf(s.hub(t)), Prober: prober, Clock: t.Options.Clock,
-	}
-	return r.Register(t.Manager, t.controller(), t.wrap)
-}
-
 // binder is nil where the feature is off.
 func (t Target) binder() propagation.Networks {
 	if t.Options.Features == nil || !t.Options.Features.Enabled(NetworkBinding) {

@@ -81,13 +81,28 @@ func (n *Node) tellCities(candidates []candidate) {
 	n.Finding = candidates[0].warning(strings.Join(messages, "; "))
 }
 
-// excuse makes the fault at the end of the way a warning: another city runs the Instances.
-func (w *Way) excuse() {
-	if w.Stop == nil {
+// candidateWarnings are the warnings about the cities of a placement.
+func (s *Snapshot) candidateWarnings(placement string) (warnings []*Finding) {
+	for _, c := range candidatesOf(s.Workload) {
+		if c.placement == placement {
+			warnings = append(warnings, c.warning(c.City+": "+c.message))
+		}
+	}
+	return warnings
+}
+
+// excuse makes the faults at the ends of the ways of a deployment warnings, if another city runs its Instances.
+func (s *Snapshot) excuse(d *v1alpha.WorkloadDeployment, ways []*Way) {
+	if !s.isReplaced(d) {
 		return
 	}
-	finding := *w.Stop.Finding
-	finding.Warning = true
-	w.Stop.warnings = append(w.Stop.warnings, &finding)
-	w.Stop = nil
+	for _, way := range ways {
+		if way.Stop == nil {
+			continue
+		}
+		finding := *way.Stop.Finding
+		finding.Warning = true
+		way.Stop.warnings = append(way.Stop.warnings, &finding)
+		way.Stop = nil
+	}
 }

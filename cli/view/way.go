@@ -92,11 +92,7 @@ func (s *Snapshot) Ways() []*Way {
 		case refused != nil:
 			ways = append(ways, stopsAt(refused, s.Now))
 		}
-		if s.isReplaced(d) {
-			for _, way := range ways[first:] {
-				way.excuse()
-			}
-		}
+		s.excuse(d, ways[first:])
 	}
 	if len(ways) == 0 {
 		way := &Way{Kind: v1alpha.KindWorkload, Name: s.Name, Steps: s.workloadSteps(""), now: s.Now}
@@ -246,11 +242,7 @@ func (s *Snapshot) placementStep(placement *v1alpha.WorkloadPlacementStatus) *St
 	node := &Node{}
 	node.count(&metav1.ObjectMeta{}, placement.ReplicaCounts)
 	node.setReason(placement.Conditions, workloadConditions, s.Now)
-	for _, c := range candidatesOf(s.Workload) {
-		if c.placement == placement.Name {
-			node.warnings = append(node.warnings, c.warning(c.City+": "+c.message))
-		}
-	}
+	node.warnings = append(node.warnings, s.candidateWarnings(placement.Name)...)
 	step := &Step{Plane: planeProject, Kind: "Placement", Namespace: s.Namespace, Name: placement.Name}
 	return step.withStateOf(node)
 }

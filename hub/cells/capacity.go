@@ -45,8 +45,8 @@ func free(summary *clusterv1alpha1.ResourceSummary) map[corev1.ResourceName]reso
 	return remaining
 }
 
-// Room returns how many more Instances of a size the cells of a city that take Instances can run, as Karmada reports their free resources: at
-// most so many, since an Instance needs all of its resources on one node. known is false while a cell reports none.
+// Room returns how many more Instances of a size the cells of a city that take Instances can run, as Karmada reports their free
+// resources: at most so many, since an Instance needs all of its resources on one node. known is false while a cell reports none.
 func (c Cells) Room(city string, size corev1.ResourceList) (room int32, known bool) {
 	var sum int64
 	all := c.Of(city)

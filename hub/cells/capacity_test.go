@@ -92,11 +92,11 @@ func TestRoom(t *testing.T) {
 		want  int32
 		known bool
 	}{
-		"the CPUs of one":         {cells.Cells{cell("a", same)}, half, 4, true},
-		"of two":                  {cells.Cells{cell("a", same), cell("b", same)}, half, 8, true},
-		"no size: Pods":           {cells.Cells{cell("a", same)}, nil, 100, true},
-		"a resource that is none": {cells.Cells{cell("a", same)}, corev1.ResourceList{"gpu": resource.MustParse("1")}, 0, true},
-		"more is taken than is there": {cells.Cells{cell("a", summary(func(s *clusterv1alpha1.ResourceSummary) {
+		"the CPUs of one":       {cells.Cells{cell("a", same)}, half, 4, true},
+		"of two":                {cells.Cells{cell("a", same), cell("b", same)}, half, 8, true},
+		"no size: Pods":         {cells.Cells{cell("a", same)}, nil, 100, true},
+		"a resource of no node": {cells.Cells{cell("a", same)}, corev1.ResourceList{"gpu": resource.MustParse("1")}, 0, true},
+		"more is taken than exists": {cells.Cells{cell("a", summary(func(s *clusterv1alpha1.ResourceSummary) {
 			s.Allocated["cpu"] = resource.MustParse("9")
 		}))}, half, 0, true},
 		"no Pods are reported": {cells.Cells{cell("a", summary(func(s *clusterv1alpha1.ResourceSummary) {

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
@@ -96,6 +97,14 @@ func TestALostCityIsReplaced(t *testing.T) {
 	judged, all[1].Ready = true, false
 	expect("no cell is reached", "DFW", false)
 	all[1].Ready = true
+	expect("lost", "DFW", true)
+	f.reconciler.HoldCities = true
+	expect("the operator holds all cities", "DFW", false)
+	f.reconciler.HoldCities = false
+	expect("the hold has ended", "DFW", true)
+	f.reconciler.Answers = func(w mcreconcile.Request, city string) bool { return w.Name == "web" && city == "DFW" }
+	expect("an address answers", "DFW", false)
+	f.reconciler.Answers = nil
 	expect("lost again", "DFW", true)
 	f.clock.SetTime(f.clock.Now().Add(time.Minute))
 	expect("a minute later", "ORD", false)

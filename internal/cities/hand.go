@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// maxLeaving is how many cities a consumer may leave by hand.
+// maxLeaving is how many items v1alpha.AnnotationLeaveCities has at most.
 const maxLeaving = 48
 
 // leaving matches an item of v1alpha.AnnotationLeaveCities.
@@ -32,12 +32,16 @@ type ByHand struct {
 // ParseByHand reads the annotations of a Workload. An item that is not valid is left out, and named in the error.
 func ParseByHand(annotations map[string]string) (ByHand, error) {
 	result, wrong := ByHand{Leave: map[string]string{}}, []string(nil)
-	for item := range strings.SplitSeq(annotations[v1alpha.AnnotationLeaveCities], ",") {
+	for i, item := range strings.SplitN(annotations[v1alpha.AnnotationLeaveCities], ",", maxLeaving+1) {
+		if i == maxLeaving {
+			wrong = append(wrong, fmt.Sprintf("annotation %s has more than %d cities", v1alpha.AnnotationLeaveCities, maxLeaving))
+			break
+		}
 		item = strings.TrimSpace(item)
 		match := leaving.FindStringSubmatch(item)
 		switch {
 		case item == "":
-		case match == nil || strings.EqualFold(match[1], match[3]) || len(result.Leave) == maxLeaving:
+		case match == nil || strings.EqualFold(match[1], match[3]):
 			wrong = append(wrong, fmt.Sprintf("%.40q of annotation %s is not a city or CITY=CITY", item, v1alpha.AnnotationLeaveCities))
 		default:
 			result.Leave[strings.ToUpper(match[1])] = strings.ToUpper(match[3])
