@@ -23,8 +23,6 @@ const (
 	Lost Health = "Lost"
 	// Empty: the city has no cell.
 	Empty Health = "Empty"
-	// Held: an operator holds failovers of the city.
-	Held Health = "Held"
 )
 
 // Health returns the state of the cells of a city. A cell that is not reached is lost when it could have answered; one whose
@@ -34,9 +32,6 @@ func (c Cells) Health(city string, now time.Time) Health {
 		return InDoubt
 	}
 	all := c.Of(city)
-	if slices.ContainsFunc(all, func(cell Cell) bool { return cell.Held }) {
-		return Held
-	}
 	lost, closed := 0, 0
 	for i := range all {
 		cell := &all[i]
@@ -60,4 +55,9 @@ func (c Cells) Health(city string, now time.Time) Health {
 		return Closed
 	}
 	return Lost
+}
+
+// Held reports whether an operator holds failovers of a city.
+func (c Cells) Held(city string) bool {
+	return slices.ContainsFunc(c.Of(city), func(cell Cell) bool { return cell.Held })
 }

@@ -22,7 +22,6 @@ func TestHealth(t *testing.T) {
 	tainted := func(c *Cell) { c.Tainted = true }
 	silent := func(c *Cell) { c.Agent.Down = true }
 	forgotten := func(c *Cell) { c.Ready, c.Gone = false, true }
-	held := func(c *Cell) { c.Held = true }
 	other := cell("other", "ord", ready)
 	for name, test := range map[string]struct {
 		cells Cells
@@ -38,7 +37,6 @@ func TestHealth(t *testing.T) {
 		"cordoned":                         {Cells{cell("a", "dfw", cordoned), other}, Closed},
 		"tainted":                          {Cells{cell("a", "dfw", tainted), other}, Closed},
 		"one is lost, and one cordoned":    {Cells{cell("a", "dfw", lost), cell("b", "dfw", cordoned), other}, Closed},
-		"one of two is held":               {Cells{cell("a", "dfw", lost), cell("b", "dfw", held), other}, Held},
 		"no cell":                          {Cells{other}, Empty},
 		"its cell is forgotten":            {Cells{cell("a", "dfw", forgotten), other}, Empty},
 		"no cell at all: nothing is known": {nil, InDoubt},
@@ -46,5 +44,13 @@ func TestHealth(t *testing.T) {
 		if got := test.cells.Health("DFW", now); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
+	}
+}
+
+// TestHeld: one cell holds its city, and no other.
+func TestHeld(t *testing.T) {
+	all := Cells{{Name: "a", City: "dfw"}, {Name: "b", City: "dfw", Held: true}, {Name: "c", City: "ord"}, {Name: "d", City: "sea", Held: true, Gone: true}}
+	if !all.Held("DFW") || all.Held("ORD") || all.Held("SEA") {
+		t.Error("other cities than DFW are held")
 	}
 }

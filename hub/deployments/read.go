@@ -132,7 +132,7 @@ func (s *scope) readCities(ctx context.Context, f *plan.Facts) error {
 		s.requeueAfter.AtMost(settingsInterval)
 		return err
 	}
-	f.Cities, f.Room = map[string]cells.Health{}, map[string]int32{}
+	f.Cities, f.Held, f.Room = map[string]cells.Health{}, map[string]bool{}, map[string]int32{}
 	size := plan.SizeOf(f)
 	for i := range f.Locations {
 		if city := f.Locations[i].City; city != "" {
@@ -151,13 +151,10 @@ func (s *scope) readCities(ctx context.Context, f *plan.Facts) error {
 // readCity judges the cells of a city. A city whose address answers is not lost, even if the hub hears none of its cells.
 func (s *scope) readCity(f *plan.Facts, all cells.Cells, city string, size corev1.ResourceList) {
 	health := all.Health(city, f.Now)
-	switch {
-	case s.HoldCities:
-		health = cells.Held
-	case health == cells.Lost && s.Answers != nil && s.Answers(s.request, city):
+	if health == cells.Lost && s.Answers != nil && s.Answers(s.request, city) {
 		health = cells.InDoubt
 	}
-	f.Cities[city] = health
+	f.Cities[city], f.Held[city] = health, s.HoldCities || all.Held(city)
 	if room, known := all.Room(city, size); known {
 		f.Room[city] = room
 	}

@@ -199,6 +199,10 @@ func (c *candidates) checkNote(reason, message string) {
 	if reason != "CityReplaced" {
 		return
 	}
+	if strings.Contains(message, "is left") {
+		c.checkLeft(message)
+		return
+	}
 	city, lost := strings.Fields(strings.TrimPrefix(message, "Placement main: "))[0], 0
 	for _, health := range c.truth {
 		if health == cells.Lost {
@@ -209,8 +213,19 @@ func (c *candidates) checkNote(reason, message string) {
 	if lost > 2 {
 		least = 30 * time.Minute
 	}
+	if c.held[city] {
+		c.fail("%s, which an operator holds, is replaced", city)
+	}
 	if health := c.truth[city]; health == cells.InDoubt || health == cells.Able || c.clock.Now().Sub(c.since[city]) < least {
 		c.fail("%s, which is %q for %s while %d are lost, is replaced", city, health, c.clock.Now().Sub(c.since[city]), lost)
+	}
+}
+
+// checkLeft checks that a city that is left by hand is replaced by a city that no operator holds.
+func (c *candidates) checkLeft(message string) {
+	_, by, _ := strings.Cut(message, "asks: ")
+	if by = strings.Fields(by)[0]; c.held[by] || c.truth[by] != cells.Able {
+		c.fail("%s gets Instances, which is %q, and the held cities are %v", by, c.truth[by], c.held)
 	}
 }
 
@@ -242,7 +257,7 @@ func (c *candidates) move(t *testing.T) {
 	note := func(of ...any) {
 		c.moves = append(c.moves, fmt.Sprint(append([]any{c.clock.Now().Format("15:04:05"), " "}, of...)...))
 	}
-	switch c.IntN(14) {
+	switch c.IntN(17) {
 	case 0, 1, 2:
 		c.set(city, cells.Lost)
 		note("lose ", city)
@@ -275,6 +290,18 @@ func (c *candidates) move(t *testing.T) {
 		// A project that was restored without its statuses.
 		changeStatus(t, c.fixture, c.readWorkload(t), func(w *v1alpha.Workload) { w.Status.Placements = nil })
 		note("no record")
+	case 11:
+		leave := []string{"", city, city + "=" + list[c.IntN(len(list))]}[c.IntN(3)]
+		c.annotate(t, v1alpha.AnnotationLeaveCities, leave)
+		note("leave ", leave)
+	case 12:
+		if c.held = nil; c.IntN(2) == 0 {
+			c.held = map[string]bool{city: true}
+		}
+		note("hold ", c.held)
+	case 13:
+		c.annotate(t, v1alpha.AnnotationReturnRequested, c.clock.Now().UTC().Format(time.RFC3339))
+		note("return")
 	default:
 		wait := []time.Duration{10 * time.Second, 50 * time.Second, 3 * time.Minute, 12 * time.Minute, 40 * time.Minute}[c.IntN(5)]
 		c.clock.SetTime(c.clock.Now().Add(wait))

@@ -4,7 +4,6 @@
 package plan_test
 
 import (
-	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -22,15 +21,6 @@ func (f *fixture) know(cities string) {
 	for city := range strings.FieldsSeq(cities) {
 		f.health[city] = cells.Able
 	}
-}
-
-// judged is the health of the cities, as the hub takes it for a plan.
-func (f *fixture) judged() map[string]cells.Health {
-	result := maps.Clone(f.health)
-	for _, city := range f.held {
-		result[city] = cells.Held
-	}
-	return result
 }
 
 // report lets the cell of a deployment report. Where the hub knows the health of cities, the cells of a lost city neither act nor report,
@@ -56,7 +46,7 @@ func (c *cell) report(t *testing.T, d *v1alpha.WorkloadDeployment) {
 		}
 	case cells.Closed:
 		d.Status.ObservedGeneration, d.Status.AvailableReplicas, d.Status.ReadyReplicas = d.Generation, 0, 0
-	case cells.Lost, cells.Empty, cells.InDoubt, cells.Held:
+	case cells.Lost, cells.Empty, cells.InDoubt:
 		available.Status, available.Reason = metav1.ConditionUnknown, v1alpha.ReasonCellNotReady
 		d.Status.AvailableReplicas, d.Status.ReadyReplicas = 0, 0
 	}
@@ -106,7 +96,7 @@ func init() {
 		}
 	}
 	// hold DFW: an operator holds failovers of the city.
-	commands["hold"] = func(_ *testing.T, s *sequence, of string) { s.held = strings.Fields(of) }
+	commands["hold"] = func(_ *testing.T, s *sequence, of string) { s.held = map[string]bool{of: true} }
 	// leave DFW=SEA: the consumer leaves the city by hand. return: the consumer asks for the return.
 	commands["leave"] = func(t *testing.T, s *sequence, of string) {
 		t.Helper()

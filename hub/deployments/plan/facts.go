@@ -35,6 +35,8 @@ type Facts struct {
 	Unlocated error
 	// Cities is the health of the cities of the project, and of the ones that the Workload names, in upper case. Nil: it is not known here.
 	Cities map[string]cells.Health
+	// Held are the ones of these cities that no placement leaves or comes to by itself.
+	Held map[string]bool
 	// Room is how many Instances of the template's size the cells of these cities have free resources for. A city without an entry
 	// is one whose resources are not known.
 	Room map[string]int32

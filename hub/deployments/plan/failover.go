@@ -207,7 +207,7 @@ func (f *Facts) isBraked() bool {
 			continue
 		case cells.Lost:
 			lost++
-		case cells.Able, cells.Closed, cells.InDoubt, cells.Held:
+		case cells.Able, cells.Closed, cells.InDoubt:
 		}
 		known++
 	}

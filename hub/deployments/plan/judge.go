@@ -36,7 +36,7 @@ func (s *spread) isLeft(city string) bool {
 // isFull reports whether Instances of a city are not Available because its cells lack the capacity.
 func (s *spread) isFull(city string) bool {
 	d := s.deploymentIn(city)
-	if d == nil || s.Cities[city] != cells.Able || s.serves(city) {
+	if d == nil || s.Held[city] || s.Cities[city] != cells.Able || s.serves(city) {
 		return false
 	}
 	return slices.ContainsFunc(d.Status.Conditions, func(c metav1.Condition) bool {
@@ -51,7 +51,7 @@ var lackCapacity = []string{v1alpha.ReasonNoCapacity, v1alpha.ReasonUnschedulabl
 // right to use it, are the cause. Instances that fail by themselves are no cause: they would fail in another city, too.
 func (s *spread) isDown(city string) bool {
 	d := s.deploymentIn(city)
-	if s.placement.ScaleSettings.Zero() || knownAvailable(d) > 0 || d != nil && !d.DeletionTimestamp.IsZero() {
+	if s.Held[city] || s.placement.ScaleSettings.Zero() || knownAvailable(d) > 0 || d != nil && !d.DeletionTimestamp.IsZero() {
 		return false
 	}
 	switch s.Cities[city] {
@@ -59,14 +59,14 @@ func (s *spread) isDown(city string) bool {
 		return true
 	case cells.Able:
 		return slices.Contains(s.choice.Held, city)
-	case cells.InDoubt, cells.Held:
+	case cells.InDoubt:
 	}
 	return false
 }
 
 // canRun reports whether a city can run Instances of the placement.
 func (s *spread) canRun(city string) bool {
-	return s.Cities[city] == cells.Able && slices.Contains(s.choice.Cities, city) && !s.isLeft(city)
+	return s.Cities[city] == cells.Able && !s.Held[city] && slices.Contains(s.choice.Cities, city) && !s.isLeft(city)
 }
 
 // canReturn reports whether a city that was replaced can run the Instances again.
@@ -80,9 +80,9 @@ func (s *spread) lacksRoom(city string) bool {
 	return known && room < wanted(s.placement, s.deploymentIn(city))
 }
 
-// isTold reports whether a city can be told to stop its Instances, or has no cell that runs any.
+// isTold reports whether a city can be told to stop its Instances, or has no cell that runs any. What an operator holds is not told.
 func (s *spread) isTold(city string) bool {
-	return slices.Contains([]cells.Health{cells.Able, cells.Closed, cells.Empty}, s.Cities[city])
+	return !s.Held[city] && slices.Contains([]cells.Health{cells.Able, cells.Closed, cells.Empty}, s.Cities[city])
 }
 
 // serves reports whether all Instances of the placement in a city are known to be Available.
@@ -111,7 +111,7 @@ func (s *spread) whyDown(city string) string {
 		return "its cells take no Instances"
 	case cells.Empty:
 		return "it has no cell"
-	case cells.Able, cells.InDoubt, cells.Held:
+	case cells.Able, cells.InDoubt:
 	}
 	return "the project may not use it"
 }

@@ -98,7 +98,7 @@ func (r *round) readFacts(t *testing.T, workload *v1alpha.Workload) error {
 	t.Helper()
 	f := &plan.Facts{
 		Settings: plan.Settings{Drain: r.drain, Hostnames: r.hostnames}, Now: r.clock.Now(), Project: "north",
-		Workload: workload, Deployments: r.deployments, Cities: r.judged(), Room: r.room,
+		Workload: workload, Deployments: r.deployments, Cities: r.health, Held: r.held, Room: r.room,
 		Instance: func(name string) (*v1alpha.Instance, error) {
 			instance := &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			if !r.read(t, instance) {

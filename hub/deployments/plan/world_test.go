@@ -58,7 +58,7 @@ type fixture struct {
 	// health of the cities as the hub knows it; nil: it is not known.
 	health map[string]cells.Health
 	// held are cities whose failovers an operator holds.
-	held []string
+	held map[string]bool
 	// room is how many Instances fit in the cells of cities.
 	room map[string]int32
 	// stuck is a city in which no Instance starts, and crowded one whose cells lack the capacity for them.
