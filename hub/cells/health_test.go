@@ -49,7 +49,10 @@ func TestHealth(t *testing.T) {
 
 // TestHeld: one cell holds its city, and no other.
 func TestHeld(t *testing.T) {
-	all := Cells{{Name: "a", City: "dfw"}, {Name: "b", City: "dfw", Held: true}, {Name: "c", City: "ord"}, {Name: "d", City: "sea", Held: true, Gone: true}}
+	all := Cells{
+		{Name: "a", City: "dfw"}, {Name: "b", City: "dfw", Held: true}, {Name: "c", City: "ord"},
+		{Name: "d", City: "sea", Held: true, Gone: true},
+	}
 	if !all.Held("DFW") || all.Held("ORD") || all.Held("SEA") {
 		t.Error("other cities than DFW are held")
 	}
