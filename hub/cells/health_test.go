@@ -50,7 +50,9 @@ func TestHealth(t *testing.T) {
 // TestHeld: one cell holds its city, and no other.
 func TestHeld(t *testing.T) {
 	all := Cells{
-		{Name: "a", City: "dfw"}, {Name: "b", City: "dfw", Held: true}, {Name: "c", City: "ord"},
+		{Name: "a", City: "dfw"},
+		{Name: "b", City: "dfw", Held: true},
+		{Name: "c", City: "ord"},
 		{Name: "d", City: "sea", Held: true, Gone: true},
 	}
 	if !all.Held("DFW") || all.Held("ORD") || all.Held("SEA") {

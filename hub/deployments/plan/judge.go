@@ -80,7 +80,7 @@ func (s *spread) lacksRoom(city string) bool {
 	return known && room < wanted(s.placement, s.deploymentIn(city))
 }
 
-// isTold reports whether a city can be told to stop its Instances, or has no cell that runs any. What an operator holds is not told.
+// isTold reports whether a city can be told to stop its Instances, or has no cell that runs any. A held city is not told.
 func (s *spread) isTold(city string) bool {
 	return !s.Held[city] && slices.Contains([]cells.Health{cells.Able, cells.Closed, cells.Empty}, s.Cities[city])
 }
